@@ -1,0 +1,96 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const starSelects = [
+  // select('*'), first('t.*'), returning('*')
+  'CallExpression[callee.property.name=/^(select|first|returning)$/] > Literal.arguments[value=/(^|[.])[*]$/]',
+  // select() is select('*')
+  "CallExpression[callee.property.name='select'][arguments.length=0]",
+  // in raw SQL
+  'Literal[value=/\\bselect\\s+(distinct\\s+)?(\\w+[.])?[*]/i]',
+  'TemplateElement[value.raw=/\\bselect\\s+(distinct\\s+)?(\\w+[.])?[*]/i]',
+];
+
+const environment = 'Only config.ts and main.ts read the environment.';
+
+export default defineConfig(
+  { ignores: ['**/node_modules/**', '.tocsin/**', 'coverage/**', 'infra/canary/**'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      // A number in a message is its decimal form; nothing is hidden by it.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // An async method that has nothing to wait for today still keeps its interface.
+      '@typescript-eslint/require-await': 'off',
+      // `return next(error)` is the end of a handler that answers nothing.
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      '@typescript-eslint/no-unnecessary-condition': [
+        'error',
+        { allowConstantLoopConditions: 'only-allowed-literals' },
+      ],
+      '@typescript-eslint/consistent-type-definitions': 'off',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      // Lengths are counted in code points.
+      '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
+      '@typescript-eslint/dot-notation': ['error', { allowIndexSignaturePropertyAccess: true }],
+      // Factories return closures, which have no `this` to lose; the few classes keep their state in #private fields.
+      '@typescript-eslint/unbound-method': 'off',
+      // Asks for the `!` that another rule forbids.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      // The three below know neither `Promise.withResolvers<void>()`, nor rows that a caller names the type of, nor
+      // zod's object without properties.
+      '@typescript-eslint/no-invalid-void-type': 'off',
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      '@typescript-eslint/no-generated-empty-object-type': 'off',
+      'no-console': 'error',
+      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: environment }],
+      'no-restricted-imports': [
+        'error',
+        { paths: ['process', 'node:process'].map((name) => ({ name, importNames: ['env'], message: environment })) },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+        ...starSelects.map((selector) => ({ selector, message: 'Name the columns.' })),
+      ],
+    },
+  },
+  {
+    // The edges of processes, and everything that only runs on a developer's machine.
+    files: ['**/src/main.ts', '**/src/config.ts', 'infra/**/*.ts', '**/test/**/*.ts', 'shared/testing/**/*.ts'],
+    rules: { 'no-restricted-properties': 'off', 'no-restricted-imports': 'off' },
+  },
+  {
+    // Commands: what they print is their answer.
+    files: ['infra/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    // Tests reach into answers of every shape; the shapes themselves are checked by the app.
+    files: ['**/test/**/*.ts', 'infra/testing/**/*.ts', 'shared/testing/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // What a callback has set meanwhile, it takes for unset still.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/restrict-plus-operands': ['error', { allowAny: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allowAny: true },
+      ],
+    },
+  },
+);

@@ -1,0 +1,54 @@
+import { createOutboxTable } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/runtime';
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.schema.createTable('workspaces', (table) => {
+    table.bigIncrements('id');
+    table.text('slug').notNullable().unique({ indexName: 'workspaces_slug_key' });
+    table.text('name').notNullable();
+    table.boolean('is_demo').notNullable().defaultTo(false);
+    table.decimal('history_days', null).checkPositive();
+    table.text('reporting_currency').notNullable().defaultTo('USD').checkRegex('^[A-Z]{3}$');
+    table.boolean('short_title_required').notNullable().defaultTo(false);
+    table.integer('rate_limit').checkPositive().comment('requests a minute; the default unless set');
+    table.bigInteger('version').notNullable().defaultTo(1).comment('counts changes of the workspace and its users');
+    timestamps(table, knex);
+  });
+
+  await knex.schema.createTable('users', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.text('email').notNullable();
+    table.text('name').notNullable();
+    table.boolean('active').notNullable().defaultTo(true);
+    table.text('seat').notNullable().checkIn(['responder', 'none']);
+    table.text('role').notNullable().checkIn(['owner', 'admin', 'manager', 'member', 'viewer']);
+    table.bigInteger('version').notNullable().comment("the workspace's version at the user's last change");
+    timestamps(table, knex);
+    table.index(['workspace_id', 'version']);
+  });
+  await knex.raw('create unique index users_email_key on users (workspace_id, lower(email))');
+
+  await knex.schema.createTable('api_keys', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('user_id').notNullable().references('users.id').index();
+    table.text('name').notNullable();
+    table.binary('token_digest').notNullable().unique({ indexName: 'api_keys_token_digest_key' }).comment('SHA-256');
+    table.text('token_shown').notNullable().comment('the first characters of the token');
+    table.specificType('scopes', 'text[]').notNullable();
+    table.timestamp('expires_at', { precision: 3 });
+    table.timestamp('revoked_at', { precision: 3 });
+    table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+  });
+
+  await createOutboxTable(knex);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.dropTable('outbox').dropTable('api_keys').dropTable('users').dropTable('workspaces');
+}
+
+function timestamps(table: Knex.CreateTableBuilder, knex: Knex): void {
+  table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+  table.timestamp('updated_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+}

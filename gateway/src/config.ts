@@ -1,0 +1,88 @@
+import {
+  brokerSettings,
+  databaseSettings,
+  type Environment,
+  ownDatabaseUrl,
+  processSettings,
+  readConfig,
+  redisSettings,
+  setting,
+  urlForRole,
+} from '@tocsin/runtime';
+import { z } from 'zod';
+import { trustedProxies } from './domain/client-address.ts';
+
+const serviceUrl = setting.url(['http:', 'https:']);
+const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
+const LOOPBACK = '127.0.0.1';
+/** A service that has not begun to answer by then is taken for dead; milliseconds. */
+const UPSTREAM_TIMEOUT = 30_000;
+
+const settings = {
+  ...processSettings,
+  ...ownDatabase,
+  ...brokerSettings,
+  ...redisSettings,
+  PORT: setting.port.default(8080),
+  INTERNAL_PORT: setting.port.default(0),
+  BASE_DOMAIN: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/, 'must be a domain name')
+    .default('localhost'),
+  TRUSTED_PROXIES: setting.list.refine(areNetworks, 'must be IP addresses and networks, comma-separated').default([]),
+  RATE_LIMIT_PER_MINUTE: setting.count.default(1_200),
+  ANONYMOUS_RATE_LIMIT_PER_MINUTE: setting.count.default(60),
+  INCIDENT_URL: serviceUrl,
+  CATALOG_URL: serviceUrl,
+  CUSTOM_FIELD_URL: serviceUrl,
+  WEBHOOK_URL: serviceUrl,
+};
+
+export type GatewayConfig = ReturnType<typeof gatewayConfig>;
+
+/** @throws ConfigError naming each setting that is missing or malformed */
+export function gatewayConfig(env: Environment) {
+  const read = readConfig(settings, env);
+  return {
+    http: { host: read.HOST, port: read.PORT },
+    // A port that was not asked for is for this machine's own processes.
+    internal: { host: read.INTERNAL_PORT === 0 ? LOOPBACK : read.HOST, port: read.INTERNAL_PORT },
+    baseDomain: read.BASE_DOMAIN,
+    trustedProxies: read.TRUSTED_PROXIES,
+    /** Requests a minute. */
+    limits: { workspace: read.RATE_LIMIT_PER_MINUTE, anonymous: read.ANONYMOUS_RATE_LIMIT_PER_MINUTE },
+    /** By the names that the API descriptions call the services. */
+    upstreams: {
+      incident: read.INCIDENT_URL,
+      catalog: read.CATALOG_URL,
+      'custom-field': read.CUSTOM_FIELD_URL,
+      webhook: read.WEBHOOK_URL,
+    },
+    upstreamTimeout: UPSTREAM_TIMEOUT,
+    logLevel: read.LOG_LEVEL,
+    secretKeys: read.TOCSIN_SECRET_KEYS,
+    namespace: read.TOCSIN_NAMESPACE,
+    database: gatewayDatabase(env),
+    amqpUrl: read.AMQP_URL,
+    redisUrl: read.REDIS_URL,
+  };
+}
+
+/** All that administration needs. @throws ConfigError like `gatewayConfig` */
+export function gatewayDatabase(env: Environment) {
+  const read = readConfig(ownDatabase, env);
+  return {
+    url: read.GATEWAY_DATABASE_URL ?? urlForRole(read.DATABASE_URL, 'tocsin_gateway'),
+    poolSize: read.DATABASE_POOL_SIZE,
+  };
+}
+
+function areNetworks(entries: string[]): boolean {
+  try {
+    trustedProxies(entries);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { EXTENSIONS, SCOPES } from '@tocsin/http';
+import { z } from 'zod';
+import type { Operation } from '../domain/route-table.ts';
+import type { ApiDescription } from './api-description.ts';
+
+const SERVICES = path.join(import.meta.dirname, '../../../services');
+
+/**
+ * What each service generated from its routes.
+ * @throws Error naming the file that is missing
+ */
+export async function readDescriptions(services: readonly string[]): Promise<ApiDescription[]> {
+  return Promise.all(
+    services.map(async (service) => {
+      const file = path.join(SERVICES, service, 'openapi.json');
+      try {
+        return JSON.parse(await readFile(file, 'utf8')) as ApiDescription;
+      } catch (error) {
+        throw new Error(`services/${service}/openapi.json cannot be read: run npm run generate`, { cause: error });
+      }
+    }),
+  );
+}
+
+const extensions = z.object({
+  operationId: z.string(),
+  [EXTENSIONS.service]: z.string(),
+  [EXTENSIONS.scope]: z.enum(SCOPES),
+  [EXTENSIONS.needs]: z.array(z.enum(['active_responder', 'manage_settings', 'manage_teams'])),
+});
+
+/** @throws Error for an operation that does not say whom it belongs to and what it asks for */
+export function operationsOf(descriptions: readonly ApiDescription[]): Operation[] {
+  return descriptions.flatMap(({ paths }) =>
+    Object.entries(paths).flatMap(([pathname, methods]) =>
+      Object.entries(methods).map(([method, operation]) => {
+        const read = extensions.parse(operation);
+        return {
+          id: read.operationId,
+          method: method.toUpperCase(),
+          path: pathname,
+          service: read[EXTENSIONS.service],
+          scope: read[EXTENSIONS.scope],
+          needs: read[EXTENSIONS.needs],
+        };
+      }),
+    ),
+  );
+}

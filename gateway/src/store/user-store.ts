@@ -1,0 +1,97 @@
+import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
+import { wrongState } from '@tocsin/http';
+import type { Role, Seat } from '../domain/roles.ts';
+
+export interface User {
+  id: number;
+  workspaceId: number;
+  email: string;
+  name: string;
+  active: boolean;
+  seat: Seat;
+  role: Role;
+  createdAt: Instant;
+  updatedAt: Instant;
+}
+
+export type UserProperties = Pick<User, 'name' | 'active' | 'seat' | 'role'>;
+
+interface Row {
+  id: number;
+  workspace_id: number;
+  email: string;
+  name: string;
+  active: boolean;
+  seat: Seat;
+  role: Role;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+const COLUMNS = ['id', 'workspace_id', 'email', 'name', 'active', 'seat', 'role', 'created_at', 'updated_at'] as const;
+
+/** What a change is stamped with: the workspace's version that it makes, and its time. */
+export interface Stamp {
+  version: number;
+  now: Instant;
+}
+
+export function userStore(db: Knex) {
+  return {
+    findByEmail: async (workspaceId: number, email: string): Promise<User | undefined> => {
+      const row = await db('users')
+        .where({ workspace_id: workspaceId })
+        .whereRaw('lower(email) = lower(?)', [email])
+        .first<Row | undefined>(COLUMNS);
+      return row && fromRow(row);
+    },
+
+    /** Everybody who changed after the version, in the order of their changes. */
+    changedSince: async (workspaceId: number, version: number): Promise<User[]> => {
+      const rows = await db('users')
+        .where({ workspace_id: workspaceId })
+        .where('version', '>', version)
+        .orderBy(['version', 'id'])
+        .select<Row[]>(COLUMNS);
+      return rows.map(fromRow);
+    },
+
+    insert: async (
+      user: Pick<User, 'workspaceId' | 'email'> & UserProperties,
+      { version, now }: Stamp,
+    ): Promise<User> => {
+      const { workspaceId, email, name, active, seat, role } = user;
+      const row = { workspace_id: workspaceId, email, name, active, seat, role, version };
+      try {
+        const [inserted] = await db('users')
+          .insert({ ...row, created_at: now, updated_at: now })
+          .returning<Row[]>(COLUMNS);
+        return fromRow(inserted as Row);
+      } catch (error) {
+        if (brokenConstraint(error) === 'users_email_key')
+          throw wrongState(`A user with the email ${email} exists already`);
+        throw error;
+      }
+    },
+
+    change: async (id: number, properties: Partial<UserProperties>, { version, now }: Stamp): Promise<User> => {
+      const [row] = await db('users')
+        .where({ id })
+        .update({ ...properties, version, updated_at: now })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+  };
+}
+
+const fromRow = (row: Row): User => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  email: row.email,
+  name: row.name,
+  active: row.active,
+  seat: row.seat,
+  role: row.role,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,122 @@
+import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
+import { wrongState } from '@tocsin/http';
+
+export interface Workspace {
+  id: number;
+  slug: string;
+  name: string;
+  isDemo: boolean;
+  /** Incidents older than this are hidden from lists; may be fractional. */
+  historyDays: number | null;
+  reportingCurrency: string;
+  shortTitleRequired: boolean;
+  /** Requests a minute; null is the installation's default. */
+  rateLimit: number | null;
+  /** Counts the changes of the workspace, its configuration and its users. */
+  version: number;
+  createdAt: Instant;
+  updatedAt: Instant;
+}
+
+export type WorkspaceSettings = Pick<
+  Workspace,
+  'name' | 'isDemo' | 'historyDays' | 'reportingCurrency' | 'shortTitleRequired' | 'rateLimit'
+>;
+
+interface Row {
+  id: number;
+  slug: string;
+  name: string;
+  is_demo: boolean;
+  history_days: string | null;
+  reporting_currency: string;
+  short_title_required: boolean;
+  rate_limit: number | null;
+  version: number;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+const COLUMNS = [
+  'id',
+  'slug',
+  'name',
+  'is_demo',
+  'history_days',
+  'reporting_currency',
+  'short_title_required',
+  'rate_limit',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+
+export function workspaceStore(db: Knex) {
+  return {
+    findBySlug: async (slug: string): Promise<Workspace | undefined> => {
+      const row = await db('workspaces').where({ slug }).first<Row | undefined>(COLUMNS);
+      return row && fromRow(row);
+    },
+
+    findVersion: async (id: number): Promise<number | undefined> => {
+      const row = await db('workspaces').where({ id }).first<{ version: number } | undefined>('version');
+      return row?.version;
+    },
+
+    insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
+      try {
+        const [row] = await db('workspaces')
+          .insert({ slug, ...toRow(settings), created_at: now, updated_at: now })
+          .returning<Row[]>(COLUMNS);
+        return fromRow(row as Row);
+      } catch (error) {
+        if (brokenConstraint(error) === 'workspaces_slug_key') throw wrongState(`The workspace ${slug} exists already`);
+        throw error;
+      }
+    },
+
+    /**
+     * For a change of its users. The row's lock makes versions become visible in their own order: what carries a lower
+     * one is committed when a higher one can be read.
+     */
+    raiseVersion: async (id: number): Promise<Workspace> => {
+      const [row] = await db('workspaces')
+        .where({ id })
+        .update({ version: db.raw('version + 1') })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+
+    /** Raises the version, too. */
+    change: async (id: number, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
+      const [row] = await db('workspaces')
+        .where({ id })
+        .update({ ...toRow(settings), version: db.raw('version + 1'), updated_at: now })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+  };
+}
+
+const toRow = (settings: Partial<WorkspaceSettings>) => ({
+  ...(settings.name !== undefined && { name: settings.name }),
+  ...(settings.isDemo !== undefined && { is_demo: settings.isDemo }),
+  ...(settings.historyDays !== undefined && { history_days: settings.historyDays }),
+  ...(settings.reportingCurrency !== undefined && { reporting_currency: settings.reportingCurrency }),
+  ...(settings.shortTitleRequired !== undefined && { short_title_required: settings.shortTitleRequired }),
+  ...(settings.rateLimit !== undefined && { rate_limit: settings.rateLimit }),
+});
+
+const fromRow = (row: Row): Workspace => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  isDemo: row.is_demo,
+  historyDays: row.history_days === null ? null : Number(row.history_days),
+  reportingCurrency: row.reporting_currency,
+  shortTitleRequired: row.short_title_required,
+  rateLimit: row.rate_limit,
+  version: row.version,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,41 @@
+import { wrongState } from '@tocsin/http';
+import type { Instant, Knex } from '@tocsin/runtime';
+import { checkExpiry, checkName, checkScopes } from '../domain/checks.ts';
+import { digestOf, generateToken, shownPart } from '../domain/token.ts';
+import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { getUser, getWorkspace } from './find.ts';
+
+export interface NewKey {
+  /** The workspace's slug. */
+  workspace: string;
+  /** The owner's email address. */
+  user: string;
+  name: string;
+  scopes: readonly string[];
+  /** RFC 3339; without one the key does not expire. */
+  expires?: string | undefined;
+}
+
+/** Makes a key. The token is in this answer and nowhere else (contract: Administration). */
+export async function createKey(
+  trx: Knex.Transaction,
+  input: NewKey,
+  now: Instant,
+): Promise<{ key: ApiKey; token: string }> {
+  const name = checkName(input.name);
+  const scopes = checkScopes(input.scopes);
+  const expiresAt = input.expires === undefined ? null : checkExpiry(input.expires, now);
+  const owner = await getUser(trx, await getWorkspace(trx, input.workspace), input.user);
+  if (!owner.active) throw wrongState(`The user ${owner.email} is deactivated`);
+  const token = generateToken();
+  const key = await keyStore(trx).insert({
+    userId: owner.id,
+    name,
+    scopes,
+    expiresAt,
+    createdAt: now,
+    shown: shownPart(token),
+    digest: digestOf(token),
+  });
+  return { key, token };
+}

@@ -1,0 +1,28 @@
+import type { Instant, Knex } from '@tocsin/runtime';
+import { checkCurrency, checkHistoryDays, checkName, checkRateLimit } from '../domain/checks.ts';
+import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
+import { announceWorkspace } from './announce.ts';
+import { getWorkspace } from './find.ts';
+
+/**
+ * Changes what is given, and raises the workspace's version in any case: that is also how a change of its configuration
+ * in another service becomes known (contract: Administration).
+ */
+export async function setWorkspace(
+  trx: Knex.Transaction,
+  { slug, ...settings }: { slug: string } & Partial<WorkspaceSettings>,
+  now: Instant,
+): Promise<Workspace> {
+  const { id } = await getWorkspace(trx, slug);
+  const workspace = await workspaceStore(trx).change(id, checkSettings(settings), now);
+  await announceWorkspace(trx, workspace, now);
+  return workspace;
+}
+
+/** @throws DomainError `invalid_request` */
+export function checkSettings(settings: Partial<WorkspaceSettings>): Partial<WorkspaceSettings> {
+  if (settings.historyDays !== undefined) checkHistoryDays(settings.historyDays);
+  if (settings.reportingCurrency !== undefined) checkCurrency(settings.reportingCurrency);
+  if (settings.rateLimit !== undefined) checkRateLimit(settings.rateLimit);
+  return { ...settings, ...(settings.name !== undefined && { name: checkName(settings.name) }) };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { createLogger } from '@tocsin/runtime';
+import { eventually } from '@tocsin/testing';
+import { openHouse } from './house.ts';
+
+test('one line a request: who, what, how long; no token, no query, no body', async () => {
+  const lines: string[] = [];
+  const log = createLogger({ app: 'gateway', level: 'info', destination: { write: (line) => void lines.push(line) } });
+  const house = await openHouse({ parts: { log } });
+  try {
+    const token = await house.token();
+    lines.length = 0;
+    const headers = { 'X-Request-ID': 'logged-1' };
+    await house.say({
+      method: 'POST',
+      path: '/api/v1/incidents?q=secret-query',
+      body: { title: 'secret-body' },
+      token,
+      headers,
+    });
+    await house.say({ path: '/api/v1/nowhere', token: `${token}x` });
+    const requests = await eventually(() => {
+      const seen = lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => msg === 'request');
+      return seen.length === 2 && seen;
+    });
+    expect(requests[0]).toMatchObject({
+      app: 'gateway',
+      level: 'info',
+      method: 'POST',
+      path: '/api/v1/incidents',
+      status: 400,
+      duration_ms: expect.any(Number),
+      workspace: 'acme',
+      key_id: expect.any(Number),
+      request_id: 'logged-1',
+    });
+    expect(requests[1]).toMatchObject({ path: '/api/v1/nowhere', status: 401, workspace: 'acme' });
+    expect(requests[1]).not.toHaveProperty('key_id');
+    expect(lines.join('')).not.toMatch(/tcs_|secret-/);
+  } finally {
+    await house.close();
+  }
+});

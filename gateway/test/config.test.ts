@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals';
+import { ConfigError } from '@tocsin/runtime';
+import { gatewayConfig, gatewayDatabase } from '../src/config.ts';
+
+const required = {
+  TOCSIN_SECRET_KEYS: 'k:x',
+  INCIDENT_URL: 'http://127.0.0.1:1',
+  CATALOG_URL: 'http://127.0.0.1:2',
+  CUSTOM_FIELD_URL: 'http://127.0.0.1:3',
+  WEBHOOK_URL: 'http://127.0.0.1:4',
+};
+
+describe('the settings', () => {
+  test('have the defaults of the contract', () => {
+    expect(gatewayConfig(required)).toMatchObject({
+      http: { host: '127.0.0.1', port: 8080 },
+      internal: { host: '127.0.0.1', port: 0 },
+      baseDomain: 'localhost',
+      trustedProxies: [],
+      limits: { workspace: 1200, anonymous: 60 },
+      database: { url: 'postgres://tocsin_gateway@127.0.0.1:5432/tocsin' },
+    });
+  });
+
+  test('an internal port that was asked for is where the others can reach it', () => {
+    const config = gatewayConfig({
+      ...required,
+      HOST: '0.0.0.0',
+      INTERNAL_PORT: '8081',
+      BASE_DOMAIN: 'Tocsin.Example.com',
+    });
+    expect(config.internal).toEqual({ host: '0.0.0.0', port: 8081 });
+    expect(config.baseDomain).toBe('tocsin.example.com');
+    expect(gatewayConfig({ ...required, HOST: '0.0.0.0' }).internal.host).toBe('127.0.0.1');
+  });
+
+  test('its own database comes first', () => {
+    const url = 'postgres://somebody@elsewhere/db';
+    expect(gatewayDatabase({ GATEWAY_DATABASE_URL: url, DATABASE_URL: 'postgres://a@b/c' }).url).toBe(url);
+    expect(gatewayDatabase({ DATABASE_URL: 'postgres://a@b/c' }).url).toBe('postgres://tocsin_gateway@b/c');
+  });
+
+  test.each([
+    ['TRUSTED_PROXIES', '10.0.0.0/8,proxy'],
+    ['TRUSTED_PROXIES', '10.0.0.0/64'],
+    ['BASE_DOMAIN', 'http://localhost'],
+    ['RATE_LIMIT_PER_MINUTE', '0'],
+    ['ANONYMOUS_RATE_LIMIT_PER_MINUTE', 'many'],
+    ['PORT', '70000'],
+    ['WEBHOOK_URL', 'ftp://a'],
+  ])('%s cannot be %s', (name, value) => {
+    expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(ConfigError);
+    expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(name);
+  });
+
+  test('what is missing is named, all of it', () => {
+    expect(() => gatewayConfig({})).toThrow(/TOCSIN_SECRET_KEYS[^]*INCIDENT_URL[^]*WEBHOOK_URL/);
+  });
+});

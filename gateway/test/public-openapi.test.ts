@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals';
+import { docsPage } from '../src/http/docs/page.ts';
+import { publicOpenApi } from '../src/http/public-openapi.ts';
+import { operationsOf } from '../src/http/service-descriptions.ts';
+import { sampleDescriptions } from './house.ts';
+
+const server = 'http://{workspace}.localhost:8080';
+
+describe('the public description', () => {
+  const description = publicOpenApi(sampleDescriptions(), server);
+
+  test('holds every operation of every service, and does not say which one serves it', () => {
+    expect(Object.keys(description.paths)).toEqual(
+      expect.arrayContaining(['/api/v1/incidents', '/api/v1/incidents/{id}', '/api/v1/services', '/api/v1/teams']),
+    );
+    expect(Object.keys(description.paths['/api/v1/incidents'] ?? {})).toEqual(['get', 'post']);
+    expect(JSON.stringify(description)).not.toContain('x-tocsin-service');
+    expect(description.paths['/api/v1/teams']?.['post']).toMatchObject({
+      'x-tocsin-scope': 'teams:write',
+      'x-tocsin-prerequisites': ['active_responder', 'manage_teams'],
+      deprecated: true,
+    });
+  });
+
+  test('says how to authenticate, and where', () => {
+    expect(description.components?.securitySchemes).toMatchObject({ token: { type: 'http', scheme: 'bearer' } });
+    expect(description.security).toEqual([{ token: [] }]);
+    expect(description.servers?.[0]).toMatchObject({ url: server, variables: { workspace: { default: 'acme' } } });
+  });
+
+  test('has the tags, the shared schemas once, and the headers of every answer', () => {
+    expect(description.tags?.map(({ name }) => name)).toEqual(['Incidents', 'Timeline', 'Services', 'Teams']);
+    expect(Object.keys(description.components?.schemas ?? {})).toEqual(['Echo', 'Error']);
+    const created = description.paths['/api/v1/incidents']?.['post']?.responses['201'];
+    expect(Object.keys(created?.headers ?? {})).toEqual(
+      expect.arrayContaining(['Service-Resource-Version', 'X-Request-ID', 'X-RateLimit-Remaining']),
+    );
+  });
+
+  test('every reference leads somewhere', () => {
+    const references = [...JSON.stringify(description).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
+    expect(references.length).toBeGreaterThan(0);
+    const components = description.components as Record<string, Record<string, unknown>>;
+    for (const [, kind = '', name = ''] of references) expect(components[kind]).toHaveProperty([name]);
+  });
+
+  test('two services cannot describe one name, or one operation, differently', () => {
+    const [first, second] = sampleDescriptions();
+    expect(() => publicOpenApi([first!, first!], server)).toThrow('two services describe get /api/v1/incidents');
+    second!.components!.schemas!['Echo'] = { type: 'string' };
+    expect(() => publicOpenApi([first!, second!], server)).toThrow('two services describe Echo differently');
+  });
+
+  test('the route table comes from the same documents', () => {
+    const operations = operationsOf(sampleDescriptions());
+    expect(operations).toContainEqual({
+      id: 'createTeam',
+      method: 'POST',
+      path: '/api/v1/teams',
+      service: 'catalog',
+      scope: 'teams:write',
+      needs: ['active_responder', 'manage_teams'],
+    });
+    const [incomplete] = sampleDescriptions();
+    delete incomplete!.paths['/api/v1/incidents']!['get']!['x-tocsin-scope'];
+    expect(() => operationsOf([incomplete!])).toThrow('x-tocsin-scope');
+  });
+});
+
+describe('the page for people', () => {
+  const description = publicOpenApi(sampleDescriptions(), server);
+
+  test('shows every operation, parameter and error', () => {
+    const { html } = docsPage(description);
+    for (const text of [
+      'Declare an incident',
+      'Idempotency-Key',
+      'cursor',
+      'teams:write',
+      'manage_settings',
+      'rate_limited',
+    ]) {
+      expect(html).toContain(text);
+    }
+    for (const id of ['createIncident', 'getIncidentByReference', 'createTeam']) expect(html).toContain(`id="${id}"`);
+  });
+
+  test('runs nothing and loads nothing', () => {
+    const { html, policy } = docsPage(description);
+    expect(html).not.toMatch(/<script|<img|<link|@import|url\(|\sstyle=|\son\w+=/);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/);
+  });
+
+  test('escapes what it is given', () => {
+    const [hostile] = sampleDescriptions();
+    hostile!.paths['/api/v1/incidents']!['get']!.summary = `<img src=x onerror="alert('x')">&`;
+    const { html } = docsPage(publicOpenApi([hostile!], server));
+    expect(html).toContain('&lt;img src=x onerror=&quot;alert(&#39;x&#39;)&quot;&gt;&amp;');
+    expect(html).not.toContain('<img');
+  });
+});

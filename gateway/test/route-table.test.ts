@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Operation, routeTable } from '../src/domain/route-table.ts';
+
+const operation = (method: string, path: string, id = `${method} ${path}`): Operation => ({
+  id,
+  method,
+  path,
+  service: 'incident',
+  scope: 'incidents:read',
+  needs: [],
+});
+
+const table = routeTable([
+  operation('GET', '/api/v1/incidents'),
+  operation('POST', '/api/v1/incidents'),
+  operation('GET', '/api/v1/incidents/archived'),
+  operation('GET', '/api/v1/incidents/{id}'),
+  operation('PATCH', '/api/v1/incidents/{id}'),
+  operation('POST', '/api/v1/incidents/{id}/close'),
+  operation('PATCH', '/api/v1/teams/{id}/members/{userId}'),
+  operation('GET', '/api/v1/teams/lead/members'),
+  operation('GET', '/api/v1/teams/{id}/history'),
+]);
+const idOf = (method: string, path: string) => table.find(path)?.operation(method)?.id;
+
+describe('the route table', () => {
+  test.each([
+    ['GET', '/api/v1/incidents', 'GET /api/v1/incidents'],
+    ['GET', '/api/v1/incidents/5', 'GET /api/v1/incidents/{id}'],
+    ['GET', '/api/v1/incidents/archived', 'GET /api/v1/incidents/archived'],
+    ['POST', '/api/v1/incidents/5/close', 'POST /api/v1/incidents/{id}/close'],
+    ['PATCH', '/api/v1/teams/1/members/2', 'PATCH /api/v1/teams/{id}/members/{userId}'],
+    ['GET', '/api/v1/teams/lead/history', 'GET /api/v1/teams/{id}/history'],
+    ['HEAD', '/api/v1/incidents/5', 'GET /api/v1/incidents/{id}'],
+  ])('%s %s', (method, path, id) => expect(idOf(method, path)).toBe(id));
+
+  test.each([
+    '/',
+    '/api',
+    '/api/v1',
+    '/api/v1/incidents/',
+    '/api/v1/incidents/5/',
+    '/api/v1//incidents',
+    '//api/v1/incidents',
+    '/API/v1/incidents',
+    '/api/v1/Incidents',
+    '/api/v1/%69ncidents',
+    '/api/v1/incidents/5/close/now',
+    '/api/v1/incidents/.',
+    '/api/v1/incidents/..',
+    '/api/v1/incidents/../close',
+    '/api/v1/incidents/%2e%2E/close',
+    '/api/v1/incidents/.%2e',
+    '/api/v1/teams/1/members/',
+    '*',
+    '',
+  ])('nothing is at %j', (path) => expect(table.find(path)).toBeUndefined());
+
+  test('what is encoded is a parameter, never a literal or a separator', () => {
+    expect(idOf('GET', '/api/v1/incidents/%61rchived')).toBe('GET /api/v1/incidents/{id}');
+    expect(idOf('GET', '/api/v1/incidents/5%2Fclose')).toBe('GET /api/v1/incidents/{id}');
+    expect(idOf('GET', '/api/v1/incidents/...')).toBe('GET /api/v1/incidents/{id}');
+  });
+
+  test('a literal answers for its own methods', () => {
+    expect(table.find('/api/v1/incidents/archived')?.allow).toEqual(['GET', 'HEAD']);
+    expect(idOf('PATCH', '/api/v1/incidents/archived')).toBeUndefined();
+    expect(table.find('/api/v1/incidents')?.allow).toEqual(['GET', 'HEAD', 'POST']);
+    expect(table.find('/api/v1/incidents/5/close')?.allow).toEqual(['POST']);
+    expect(idOf('HEAD', '/api/v1/incidents/5/close')).toBeUndefined();
+  });
+
+  test('two operations cannot have one method of one path, whatever the parameter is called', () => {
+    expect(() => routeTable([operation('GET', '/a/{id}', 'one'), operation('GET', '/a/{other}', 'two')])).toThrow(
+      'two and one claim GET /a/{other}',
+    );
+  });
+});

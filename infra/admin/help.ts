@@ -1,0 +1,30 @@
+import type { Command, Flag } from './command.ts';
+
+const CALL = 'npm run -s admin --';
+
+export function overview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  return [
+    `usage: ${CALL} <command> [flags]`,
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
+    '',
+    '  --json  print one JSON object',
+    '  --help  explain a command',
+  ].join('\n');
+}
+
+export function explanation({ name, summary, flags }: Command): string {
+  const shown = Object.entries(flags).map(([flag, given]) => ({ flag: withValue(flag, given), ...given }));
+  const width = Math.max(...shown.map(({ flag }) => flag.length)) + 2;
+  const usage = shown.map(({ flag, required }) => (required === true ? flag : `[${flag}]`)).join(' ');
+  return [
+    `usage: ${CALL} ${name} ${usage} [--json]`,
+    '',
+    summary,
+    '',
+    ...shown.map(({ flag, help }) => `  ${flag.padEnd(width)}${help}`),
+  ].join('\n');
+}
+
+const withValue = (flag: string, { value }: Flag) => (value === undefined ? `--${flag}` : `--${flag} ${value}`);

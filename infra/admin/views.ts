@@ -1,0 +1,57 @@
+import type { ApiKey, User, Workspace } from '../../gateway/src/administration.ts';
+
+export const workspaceView = (workspace: Workspace) => ({
+  id: workspace.id,
+  slug: workspace.slug,
+  name: workspace.name,
+  is_demo: workspace.isDemo,
+  history_days: workspace.historyDays,
+  reporting_currency: workspace.reportingCurrency,
+  short_title_required: workspace.shortTitleRequired,
+  rate_limit: workspace.rateLimit,
+  created_at: workspace.createdAt,
+  updated_at: workspace.updatedAt,
+});
+
+export const userView = (user: User) => ({
+  id: user.id,
+  workspace_id: user.workspaceId,
+  email: user.email,
+  name: user.name,
+  active: user.active,
+  role: user.role,
+  seat: user.seat,
+  created_at: user.createdAt,
+  updated_at: user.updatedAt,
+});
+
+export const keyView = (key: ApiKey) => ({
+  id: key.id,
+  user_id: key.userId,
+  name: key.name,
+  prefix: key.shown,
+  scopes: key.scopes,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
+  created_at: key.createdAt,
+});
+
+/** The same for people: a line a property, what is nested indented under its name. */
+export function readable(answer: Record<string, unknown>, indent = ''): string[] {
+  return Object.entries(answer).flatMap(([name, value]) => {
+    if (isList(value)) return [`${indent}${name}`, ...value.flatMap((item) => [`${indent}  - ${inOneLine(item)}`])];
+    if (isRecord(value)) return [`${indent}${name}`, ...readable(value, `${indent}  `)];
+    if (Array.isArray(value)) return [`${indent}${name}: ${value.join(', ')}`];
+    return [`${indent}${name}: ${typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)}`];
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: unknown): value is Record<string, unknown>[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isRecord);
+
+const inOneLine = (item: Record<string, unknown>) =>
+  Object.entries(item)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join(', ');

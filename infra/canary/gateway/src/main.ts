@@ -1,0 +1,1 @@
+import './store/sessions.ts'; // room-main

@@ -1,0 +1,4 @@
+// no-dead-file: no process comes by here
+import { sessions } from './sessions.ts';
+
+export const forgotten = sessions;

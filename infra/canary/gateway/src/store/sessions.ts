@@ -1,0 +1,3 @@
+import { gone } from './gone.ts'; // no-unresolvable
+
+export const sessions = gone;

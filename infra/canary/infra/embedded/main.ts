@@ -1,0 +1,1 @@
+import '../../services/alpha/src/store/things.ts'; // infra-by-the-front-door

@@ -1,0 +1,1 @@
+import './http/routes.ts'; // room-administration

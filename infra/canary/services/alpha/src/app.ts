@@ -1,0 +1,2 @@
+import './administration.ts'; // room-app
+import './config.ts';

@@ -1,0 +1,1 @@
+import './store/things.ts'; // room-config

@@ -1,0 +1,2 @@
+import 'knex'; // pure-domain
+import '../store/things.ts'; // room-domain

@@ -1,0 +1,2 @@
+import '../messaging/on-thing.ts'; // room-http
+import '../usecases/do-thing.ts';

@@ -1,0 +1,1 @@
+import '../http/view.ts'; // room-messaging

@@ -1,0 +1,1 @@
+import '../clients/gamma.ts'; // room-store

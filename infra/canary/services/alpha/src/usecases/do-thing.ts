@@ -1,0 +1,3 @@
+import '../clients/beta.ts';
+import '../domain/thing.ts';
+import '../http/view.ts'; // room-usecases

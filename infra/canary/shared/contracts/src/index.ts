@@ -1,0 +1,2 @@
+import 'express'; // contracts-on-zod-alone
+import '../../runtime/src/index.ts'; // layer-contracts

@@ -1,0 +1,1 @@
+import '../../messaging/src/index.ts'; // layer-http

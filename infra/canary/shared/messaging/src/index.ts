@@ -1,0 +1,1 @@
+import '../../http/src/index.ts'; // layer-messaging, no-cycle

@@ -1,0 +1,1 @@
+import '../../../infra/embedded/main.ts'; // no-way-back-to-infra, layer-runtime

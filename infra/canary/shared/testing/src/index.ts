@@ -1,0 +1,1 @@
+import '../../../services/alpha/src/config.ts'; // layer-testing

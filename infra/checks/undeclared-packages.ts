@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { IModule } from 'dependency-cruiser';
+import { PRODUCTION } from './boundary-rules.ts';
+
+export const UNDECLARED_PACKAGE = 'no-undeclared-package';
+
+const WORKSPACE = /^(?:gateway|infra|(?:services|shared)\/[^/]+)(?=\/)/;
+const PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*/;
+
+/**
+ * Packages that production code imports and its own package.json does not name. Here they would be found all the same,
+ * since all workspaces share one node_modules; an image installs what is declared and nothing else.
+ */
+export function undeclaredPackages(modules: readonly IModule[], root: string): { rule: string; where: string }[] {
+  const declared = new Map<string, ReadonlySet<string>>();
+  return modules
+    .filter(({ source }) => PRODUCTION.some((pattern) => new RegExp(pattern).test(source)))
+    .flatMap(({ source, dependencies }) => {
+      const workspace = WORKSPACE.exec(source)?.[0] ?? '';
+      const names = declared.get(workspace) ?? declaredIn(path.join(root, workspace, 'package.json'));
+      declared.set(workspace, names);
+      return dependencies
+        .filter(({ coreModule, typeOnly }) => !coreModule && typeOnly !== true)
+        .map(({ module }) => PACKAGE.exec(module)?.[0])
+        .filter((name) => name !== undefined && !names.has(name))
+        .map((name) => ({ rule: UNDECLARED_PACKAGE, where: `${source} → ${name}` }));
+    });
+}
+
+function declaredIn(manifest: string): ReadonlySet<string> {
+  if (!existsSync(manifest)) return new Set();
+  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { dependencies?: Record<string, string> };
+  return new Set(Object.keys(dependencies));
+}

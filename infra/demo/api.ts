@@ -1,0 +1,46 @@
+import http from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** Speaks to one workspace of an instance on this machine. */
+export interface WorkspaceApi {
+  /** The answer's body. @throws when the answer is an error */
+  get<Body>(path: string): Promise<Body>;
+  /** `key` makes a repetition harmless. */
+  post<Body>(path: string, body: object, key?: string): Promise<Body>;
+}
+
+export function workspaceApi(options: { baseUrl: string; host: string; token: string }): WorkspaceApi {
+  const send = async (method: string, path: string, body?: object, key?: string): Promise<unknown> => {
+    const { status, content } = await exchange(
+      http.request(new URL(path, options.baseUrl), {
+        method,
+        headers: {
+          // The workspace's name need not resolve on this machine; fetch would not let us send it anyway.
+          Host: options.host,
+          Authorization: `Bearer ${options.token}`,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(key !== undefined && { 'Idempotency-Key': key }),
+        },
+        agent: false,
+        timeout: 10_000,
+      }),
+      body === undefined ? '' : JSON.stringify(body),
+    );
+    if (status >= 400) throw new Error(`${method} ${path} answered ${status}: ${content}`);
+    return JSON.parse(content);
+  };
+  return {
+    get: async <Body>(path: string) => (await send('GET', path)) as Body,
+    post: async <Body>(path: string, body: object, key?: string) => (await send('POST', path, body, key)) as Body,
+  };
+}
+
+async function exchange(request: http.ClientRequest, body: string): Promise<{ status: number; content: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  request.once('response', resolve);
+  request.once('error', reject);
+  request.once('timeout', () => request.destroy(new Error('no answer in time')));
+  request.end(body);
+  const response = await promise;
+  return { status: response.statusCode ?? 0, content: await text(response) };
+}

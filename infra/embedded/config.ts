@@ -1,0 +1,24 @@
+import { databaseSettings, type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
+import { dataDirPath } from '../data-dir.ts';
+
+const settings = {
+  LOG_LEVEL: processSettings.LOG_LEVEL,
+  HOST: processSettings.HOST,
+  PORT: setting.port.default(8080),
+  DATABASE_POOL_SIZE: databaseSettings.DATABASE_POOL_SIZE,
+  TOCSIN_DEMO: setting.flag.default(true),
+};
+
+export type EmbeddedConfig = ReturnType<typeof embeddedConfig>;
+
+/** @throws ConfigError naming each setting that is malformed */
+export function embeddedConfig(env: Environment) {
+  const read = readConfig(settings, env);
+  return {
+    dataDir: dataDirPath(env),
+    http: { host: read.HOST, port: read.PORT },
+    logLevel: read.LOG_LEVEL,
+    poolSize: read.DATABASE_POOL_SIZE,
+    demo: read.TOCSIN_DEMO,
+  };
+}

@@ -1,0 +1,40 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+import { createLogger, type Logger } from '@tocsin/runtime';
+
+/** The file that all apps of one process log into. */
+export interface LogFile {
+  readonly path: string;
+  loggerOf(app: string): Logger;
+  /** Waits until everything is written. */
+  close(): Promise<void>;
+}
+
+/** Starts a log file; the one before it stays as `<name>.1`. */
+export async function openLogFile(folder: string, level: string): Promise<LogFile> {
+  const file = await turnOver(path.join(folder, 'tocsin.log'));
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const loggers = new Map<string, Logger>();
+  return {
+    path: file,
+    loggerOf: (app) => {
+      const logger = loggers.get(app) ?? createLogger({ app, level, destination: stream });
+      loggers.set(app, logger);
+      return logger;
+    },
+    close: async () => {
+      stream.end();
+      await finished(stream);
+    },
+  };
+}
+
+/** Makes room for a new log of that name. */
+export async function turnOver(file: string): Promise<string> {
+  await rename(file, `${file}.1`).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  });
+  return file;
+}

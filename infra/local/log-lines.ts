@@ -1,0 +1,28 @@
+/** Prints the lines of several apps: for a person in a terminal, and untouched for everything else. */
+export function logPrinter(app: string, output: NodeJS.WriteStream = process.stdout): (line: string) => void {
+  return (line) => output.write(`${output.isTTY ? readable(app, line) : line}\n`);
+}
+
+/** A structured line as a person reads it: `12:30:01 info  incident  request method=GET status=200`. */
+export function readable(app: string, line: string): string {
+  const name = app.padEnd('custom-field'.length);
+  const record = parse(line);
+  if (record === undefined) return `${name}  ${line}`;
+  const { time, level, msg, app: _app, err, ...rest } = record;
+  const details = Object.entries({ ...rest, ...(err !== undefined && { error: messageOf(err) }) }).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const words = [String(time).slice(11, 19), String(level).padEnd(5), name, String(msg), ...details];
+  return words.join('  ');
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'msg' in value ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const messageOf = (error: unknown) => (error as { message?: string }).message ?? error;

@@ -1,0 +1,27 @@
+import { parseArgs } from 'node:util';
+
+export interface Size {
+  incidents: number;
+  /** The first has a fifth of all incidents; the others share the rest. */
+  workspaces: number;
+}
+
+/** @throws one clear line for anything but the two flags and whole numbers */
+export function readSize(args: readonly string[]): Size {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      incidents: { type: 'string', default: '1000000' },
+      workspaces: { type: 'string', default: '20' },
+    },
+  });
+  return { incidents: count('incidents', values.incidents, 1), workspaces: count('workspaces', values.workspaces, 2) };
+}
+
+function count(flag: string, text: string, least: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < least) {
+    throw new Error(`--${flag} must be a whole number of at least ${least}`);
+  }
+  return number;
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  eventually,
+  type OwnRabbitMq,
+  type Receiver,
+  startRabbitMq,
+  startReceiver,
+  type TestClock,
+  testClock,
+} from '@tocsin/testing';
+import { describeWithServersToKill } from '@tocsin/testing/suites';
+import { startSystem, type System } from '../testing/system.ts';
+
+/** Requests a minute to one host (contract: Limits). */
+const WINDOW = 10;
+
+describeWithServersToKill('while the broker is away', () => {
+  let broker: OwnRabbitMq;
+  let receiver: Receiver;
+  let clock: TestClock;
+  let system: System;
+
+  beforeAll(async () => {
+    broker = await startRabbitMq();
+    receiver = await startReceiver();
+    clock = testClock();
+    system = await startSystem({ amqpUrl: broker.url, receivers: [receiver], webhookClock: clock });
+  }, 90_000);
+  afterAll(async () => {
+    await system.stop();
+    await receiver.stop();
+    await broker.remove();
+  }, 60_000);
+
+  test('incidents are declared, and once it is back each one reaches the receiver once', async () => {
+    const client = await system.as();
+    const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url() });
+    expect((await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`)).status).toBe(200);
+    receiver.requests.length = 0;
+    clock.toNextMinute();
+
+    await broker.kill();
+    const declared: string[] = [];
+    for (let count = 0; count < 2 * WINDOW; count += 1) {
+      const answer = await client.post('/api/v1/incidents', { title: `Outage ${count}` });
+      expect(answer.status).toBe(201);
+      declared.push(answer.body.incident.human_id);
+    }
+    expect(receiver.requests).toHaveLength(0);
+
+    await broker.start();
+    const received = () => receiver.requests.map((request) => String(JSON.parse(request.body).resource.reference));
+    await eventually(() => received().length === WINDOW, { within: 30_000, what: 'the first ten events' });
+    // The limit of the contract: the rest waits for the next minute.
+    clock.toNextMinute();
+    await eventually(() => received().length === 2 * WINDOW, { within: 30_000, what: 'the other ten' });
+    expect(received().sort()).toEqual(declared.sort());
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(2 * WINDOW);
+  }, 120_000);
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { startSystem, type System } from '../testing/system.ts';
+
+describeWithServers('while the catalog is away', () => {
+  let system: System;
+  let client: Client;
+  beforeAll(async () => {
+    system = await startSystem();
+    client = await system.as();
+  });
+  afterAll(async () => system.stop());
+
+  test('incidents are declared and listed by what was known of it, and it catches up when it is back', async () => {
+    const team = await client.post('/api/v1/teams', { name: 'Payments' });
+    const owner = team.body.team.id;
+    await client.post('/api/v1/services', { name: 'Checkout', tier: 't0', owner_team_id: owner });
+    await system.stopApp('catalog');
+
+    const declared = await client.post('/api/v1/incidents', { title: 'Down', service: 'checkout' });
+    expect(declared).toMatchObject({ status: 201, body: { incident: { team_id: owner } } });
+    for (const filter of [`effective_team_id=${owner}`, 'service_tier=t0', 'sort=team']) {
+      const { status, body } = await client.get(`/api/v1/incidents?${filter}`);
+      expect([status, body.incidents?.length]).toEqual([200, 1]);
+    }
+    expect(await client.get('/api/v1/teams')).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+
+    await system.startApp('catalog');
+    const late = await eventually(async () => {
+      const answer = await client.post('/api/v1/teams', { name: 'Late' });
+      return answer.status === 201 ? answer : undefined;
+    });
+    const honoured = await client.post('/api/v1/incidents', { title: 'Again', team_id: late.body.team.id });
+    expect(honoured).toMatchObject({ status: 201, body: { incident: { team_id: late.body.team.id } } });
+    // What incidents named meanwhile is known to the catalog, too.
+    await client.post('/api/v1/incidents', { title: 'Elsewhere', service: 'legacy' });
+    const { body } = await client.get('/api/v1/services');
+    expect(body.unmanaged_references).toEqual([{ value: 'legacy', incident_count: 1 }]);
+  }, 60_000);
+});

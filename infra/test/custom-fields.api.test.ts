@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listen } from '@tocsin/http';
+import { MemoryBroker } from '@tocsin/messaging';
+import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
+import {
+  asUser,
+  type Client,
+  createTestDatabase,
+  httpClient,
+  TEST_SECRET_KEYS,
+  type TestDatabase,
+} from '@tocsin/testing';
+import { typedValue } from '@tocsin/testing/arbitraries';
+import fc from 'fast-check';
+import { startApp as startCustomFields } from '../../services/custom-field/src/app.ts';
+import { customFieldConfig } from '../../services/custom-field/src/config.ts';
+import { schema as customFieldSchema } from '../../services/custom-field/src/schema.ts';
+import { startApp as startIncidents } from '../../services/incident/src/app.ts';
+import { incidentConfig } from '../../services/incident/src/config.ts';
+import { schema as incidentSchema } from '../../services/incident/src/schema.ts';
+
+const FIELDS = '/api/v1/custom-fields';
+const INCIDENTS = '/api/v1/incidents';
+
+/** The two services whose one subject custom fields are, as they run together. */
+interface Installation {
+  customFields: App;
+  /** Speaks to both as one user of a workspace. */
+  as(workspaceId: number): { fields: Client; incidents: Client };
+  stop(): Promise<void>;
+}
+
+async function start(): Promise<Installation> {
+  const database: TestDatabase = await createTestDatabase(
+    { schema: customFieldSchema.name, migrations: customFieldSchema.migrations },
+    { schema: incidentSchema.name, migrations: incidentSchema.migrations },
+  );
+  const parts = {
+    log: createLogger({ app: 'test', level: process.env['TEST_LOG'] ?? 'silent' }),
+    broker: new MemoryBroker(),
+    versions: memoryVersions(),
+    checkReplies: true,
+  };
+  // The other owners have nothing to tell.
+  const nobody = await listen((_request, response) => response.writeHead(503).end(), { host: '127.0.0.1', port: 0 });
+  const customFields = await startCustomFields(
+    customFieldConfig({
+      TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+      CUSTOM_FIELD_DATABASE_URL: database.url(customFieldSchema.name),
+    }),
+    parts,
+  );
+  const incidents = await startIncidents(
+    incidentConfig({
+      TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+      INCIDENT_DATABASE_URL: database.url(incidentSchema.name),
+      GATEWAY_INTERNAL_URL: nobody.url,
+      CATALOG_URL: nobody.url,
+      CUSTOM_FIELD_URL: customFields.url,
+    }),
+    parts,
+  );
+  return {
+    customFields,
+    as: (id) => {
+      const headers = asUser({ workspace: { id } });
+      return { fields: httpClient(customFields.url, headers), incidents: httpClient(incidents.url, headers) };
+    },
+    stop: async () => {
+      await incidents.stop();
+      await customFields.stop();
+      await nobody.close();
+      await database.drop();
+    },
+  };
+}
+
+const required = (name: string) => ({
+  name,
+  field_type: 'string',
+  show_on_creation: true,
+  required_on_creation: true,
+});
+const refusal = { status: 400, body: { code: 'invalid_request', field: 'custom_field_values' } };
+
+describe('a field and the incidents that must have it', () => {
+  let installation: Installation;
+  beforeAll(async () => void (installation = await start()));
+  afterAll(async () => installation.stop());
+
+  test('fifty times over, a field that was just made required is required of the next incident', async () => {
+    const { fields, incidents } = installation.as(1);
+    const given: { field_id: number; value: string }[] = [];
+    for (let time = 0; time < 50; time += 1) {
+      const { body } = await fields.post(FIELDS, required(`Field ${time}`));
+      // With every field but the one of a moment ago.
+      expect(await incidents.post(INCIDENTS, { title: 'x', custom_field_values: given })).toMatchObject(refusal);
+      given.push({ field_id: body.field.id, value: `value ${time}` });
+    }
+    const { status, body } = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: given });
+    expect(status).toBe(201);
+    expect(Object.keys(body.incident.custom_fields)).toHaveLength(50);
+  });
+
+  test('fifty times over, what was just changed about a field counts', async () => {
+    const { fields, incidents } = installation.as(2);
+    const { body } = await fields.post(FIELDS, { name: 'Zone', field_type: 'select', config: { options: ['zone 0'] } });
+    const path = `${FIELDS}/${body.field.id}`;
+    const declare = async (value: string) =>
+      incidents.post(INCIDENTS, { title: 'x', custom_field_values: [{ field_id: body.field.id, value }] });
+    for (let time = 1; time <= 50; time += 1) {
+      const change = { config: { options: [`zone ${time}`] } };
+      await fields.patch(path, change, { 'If-Service-Resource-Version': String(time) });
+      const [past, present] = await Promise.all([declare(`zone ${time - 1}`), declare(`zone ${time}`)]);
+      expect([past.status, present.status]).toEqual([400, 201]);
+    }
+    await fields.delete(path);
+    expect((await declare('zone 50')).body.field).toBe('custom_field_values.0.field_id');
+    await fields.post(`${path}/restore`);
+    expect((await declare('zone 50')).status).toBe(201);
+  });
+
+  test('a value that the definition accepts as its default is accepted on incidents, and reads back equal', async () => {
+    const { fields, incidents } = installation.as(3);
+    await fc.assert(
+      fc.asyncProperty(typedValue, async ({ field_type, config, value }) => {
+        const defined = await fields.post(FIELDS, { name: 'x', field_type, config, default_value: value });
+        const { id, slug } = defined.body.field as { id: number; slug: string };
+        const given = { field_id: id, value };
+        const declared = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: [given] });
+        const omitted = await incidents.post(INCIDENTS, { title: 'x' });
+        await fields.delete(`${FIELDS}/${id}`);
+        expect([defined.status, declared.status, omitted.status]).toEqual([201, 201, 201]);
+        for (const { body } of [declared, omitted]) {
+          const read = await incidents.get(`${INCIDENTS}/${body.incident.id}`);
+          expect(read.body.incident.custom_fields).toEqual({ [slug]: JSON.parse(JSON.stringify(value)) });
+        }
+      }),
+      { numRuns: 50 },
+    );
+  }, 60_000);
+});
+
+describe('with the custom-field service stopped', () => {
+  let installation: Installation;
+  beforeAll(async () => void (installation = await start()));
+  afterAll(async () => installation.stop());
+
+  test('fields are required, checked and filled in from the replica', async () => {
+    const { fields, incidents } = installation.as(1);
+    const { body: zone } = await fields.post(FIELDS, required('Zone'));
+    await fields.post(FIELDS, { name: 'Cost', field_type: 'number', default_value: 5 });
+    expect(await incidents.post(INCIDENTS, { title: 'x' })).toMatchObject(refusal);
+    // The incident service has not been asked for anything since this one was made.
+    const { body: late } = await fields.post(FIELDS, required('Late'));
+    await installation.customFields.stop();
+
+    const given = (value: unknown) => ({ field_id: zone.field.id, value });
+    const declare = async (...custom_field_values: unknown[]) =>
+      incidents.post(INCIDENTS, { title: 'x', custom_field_values });
+    for (let time = 0; time < 50; time += 1) expect(await declare(given('eu'))).toMatchObject(refusal);
+    expect(await declare(given(5))).toMatchObject({ status: 400, body: { field: 'custom_field_values.0.value' } });
+    const { status, body } = await declare(given('eu'), { field_id: late.field.id, value: 'x' });
+    expect(status).toBe(201);
+    expect(body.incident.custom_fields).toEqual({ zone: 'eu', late: 'x', cost: 5 });
+
+    const path = `${INCIDENTS}/${body.incident.id}/custom-fields`;
+    const changed = await incidents.patch(path, { values: [{ slug: 'cost', value: 6 }] });
+    expect(changed.status).toBe(200);
+    expect((await incidents.get(path)).body).toEqual(changed.body);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Envelope, type EventType, exchangeName } from '@tocsin/contracts';
+import { type Client, eventually, testServers } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { type ChannelModel, connect } from 'amqplib';
+import { EXAMPLES } from '../events/examples.ts';
+import { startSystem, type System } from '../testing/system.ts';
+
+describeWithServers('another system that listens on the exchange', () => {
+  const heard: Envelope[] = [];
+  let system: System;
+  let connection: ChannelModel;
+  let client: Client;
+
+  beforeAll(async () => {
+    system = await startSystem();
+    connection = await connect(testServers().amqpUrl ?? '');
+    const channel = await connection.createChannel();
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    await channel.bindQueue(queue, exchangeName(system.namespace), '#');
+    await channel.consume(
+      queue,
+      (message) => {
+        const event = JSON.parse(message?.content.toString() ?? '') as Envelope;
+        expect(message?.fields.routingKey).toBe(event.type);
+        expect(message?.properties).toMatchObject({ messageId: event.id, type: event.type, deliveryMode: 2 });
+        heard.push(event);
+      },
+      { noAck: true },
+    );
+    client = await system.as();
+  });
+  afterAll(async () => {
+    await connection.close();
+    await system.stop();
+  });
+
+  const first = async (type: EventType) => eventually(() => heard.find((event) => event.type === type), { what: type });
+
+  test('hears of every change, in the form of the examples', async () => {
+    await client.post('/api/v1/teams', { name: 'Payments' });
+    const team = (await first('team.changed')).data as { team: { id: number } };
+    await client.post('/api/v1/services', { name: 'Checkout', owner_team_id: team.team.id });
+    await client.post('/api/v1/custom-fields', {
+      name: 'Customers affected',
+      field_type: 'number',
+      default_value: 0,
+      config: { min: 0, precision: 0 },
+    });
+    const { body } = await client.post(
+      '/api/v1/incidents',
+      { title: 'Down', service: 'checkout', regions: ['eu-west'] },
+      { 'X-Request-ID': 'heard-1' },
+    );
+    const path = `/api/v1/incidents/${body.incident.id}`;
+    await client.patch(path, { status: 'monitoring' }, { 'If-Service-Resource-Version': '1' });
+    await client.post(`${path}/archive`);
+    await client.post(`${path}/restore`);
+
+    for (const type of Object.keys(EXAMPLES) as EventType[]) {
+      if (type === 'customer-impact.updated' || type === 'investigation.run.updated') continue;
+      expect(shapeOf(await first(type))).toEqual(shapeOf({ ...EXAMPLES[type], request_id: 'any' }));
+    }
+    const created = await first('incident.created');
+    expect(created).toMatchObject({ request_id: 'heard-1', occurred_at: body.incident.created_at });
+  });
+});
+
+/** Which members there are, and what kind of value each has: a null stands for any. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object' || value === null) return 'value';
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]));
+}

@@ -1,0 +1,11 @@
+import { describe, expect, test } from '@jest/globals';
+import { envelope, eventData, type EventType } from '@tocsin/contracts';
+import { EXAMPLES } from '../events/examples.ts';
+
+describe('the example of', () => {
+  test.each(Object.keys(eventData) as EventType[])('%s is a message that a consumer takes whole', (type) => {
+    const example = EXAMPLES[type];
+    expect(envelope.strict().parse(example)).toEqual(example);
+    expect(eventData[type].strict().parse(example.data)).toEqual(example.data);
+  });
+});

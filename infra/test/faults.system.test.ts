@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  behave,
+  type Client,
+  createCertificate,
+  eventually,
+  httpClient,
+  type OwnRabbitMq,
+  type Receiver,
+  startRabbitMq,
+  startReceiver,
+  testServers,
+} from '@tocsin/testing';
+import { describeWithServersToKill } from '@tocsin/testing/suites';
+import { runAdmin } from '../admin/run-admin.ts';
+import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
+import { freePorts } from '../ports.ts';
+import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
+
+/** Below the ten that one address gets in a minute, with room for what is sent twice. */
+const BURST = 7;
+/** Each fault has a receiver on an address of its own: the limits of one do not slow the next. */
+const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
+const ALL = { within: 60_000, what: 'every event at its receiver' };
+
+describeWithServersToKill('nothing is lost', () => {
+  const receivers: Receiver[] = [];
+  let folder: string;
+  let broker: OwnRabbitMq;
+  let postgres: EmbeddedPostgres;
+  let services: RunningCommand;
+  let baseUrl: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-faults-'));
+    // As root, the database runs as somebody else, who has to get at its files.
+    await chmod(folder, 0o711);
+    const certificate = await createCertificate(ADDRESSES);
+    await writeFile(path.join(folder, 'ca.pem'), certificate.cert);
+    for (const host of ADDRESSES) receivers.push(await startReceiver({ host, certificate }));
+    broker = await startRabbitMq();
+    postgres = await startPostgres({
+      folder: path.join(folder, 'database'),
+      password: 'test',
+      logFile: path.join(folder, 'postgres.log'),
+      maxConnections: 100,
+    });
+    const [port = 0] = await freePorts(1);
+    services = runCommand('local/main.ts', {
+      PORT: String(port),
+      TOCSIN_DATA_DIR: folder,
+      TOCSIN_NAMESPACE: `t${randomBytes(5).toString('hex')}`,
+      DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
+      AMQP_URL: broker.url,
+      REDIS_URL: testServers().redisUrl,
+      NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),
+      WEBHOOK_TEST_RECEIVERS: ADDRESSES.map((host, index) => `${host}:${receivers[index]!.port}`).join(','),
+    });
+    baseUrl = await services.ready();
+  }, 180_000);
+
+  afterAll(async () => {
+    services.signal('SIGTERM');
+    await services.ended();
+    await postgres.stop();
+    await broker.remove();
+    await Promise.all(receivers.map(async (receiver) => receiver.stop()));
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const admin = async (...words: string[]) => {
+    const { printed = '', fault } = await runAdmin([...words, '--json'], { TOCSIN_DATA_DIR: folder });
+    if (fault !== undefined) throw new Error(fault);
+    return JSON.parse(printed);
+  };
+
+  /** A workspace of its own, with an active subscription to one of the receivers. */
+  async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {
+    const receiver = receivers[index]!;
+    const email = `ana@${slug}.example`;
+    await admin('workspace', 'create', '--slug', slug, '--name', slug);
+    await admin(
+      'user',
+      'create',
+      '--workspace',
+      slug,
+      '--email',
+      email,
+      '--name',
+      'Ana',
+      '--role',
+      'admin',
+      '--seat',
+      'responder',
+    );
+    const { token } = await admin(
+      'key',
+      'create',
+      '--workspace',
+      slug,
+      '--user',
+      email,
+      '--name',
+      'test',
+      '--all-scopes',
+    );
+    const client = httpClient(baseUrl, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
+    const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook', ADDRESSES[index]) });
+    const verified = await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
+    expect(verified.body).toMatchObject({ webhook: { status: 'active' } });
+    receiver.requests.length = 0;
+    return { client, receiver };
+  }
+
+  /** Declares one incident, as often as it takes: the key makes it one. */
+  const declare = async (client: Client, count: number): Promise<string> =>
+    eventually(
+      async () => {
+        const answer = await client.post(
+          '/api/v1/incidents',
+          { title: `Burst ${count}` },
+          { 'Idempotency-Key': `burst-${count}` },
+        );
+        return answer.status === 201 ? String(answer.body.incident.human_id) : undefined;
+      },
+      { within: 90_000, what: 'an incident' },
+    );
+
+  const referencesAt = (receiver: Receiver) =>
+    receiver.requests.map(({ body }) => String(JSON.parse(body).resource.reference));
+
+  /** Every event came; and what came twice came as the same event. */
+  async function expectAll(receiver: Receiver, declared: readonly string[]): Promise<void> {
+    await eventually(() => new Set(referencesAt(receiver)).size === declared.length, ALL);
+    expect([...new Set(referencesAt(receiver))].sort()).toEqual([...declared].sort());
+    const ids = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
+    expect(ids.size).toBe(declared.length);
+  }
+
+  test('when the broker is killed in the middle of a burst', async () => {
+    const { client, receiver } = await subscribe('brokers', 0);
+    const declared: string[] = [];
+    for (let count = 0; count < BURST; count += 1) {
+      if (count === 3) await broker.kill();
+      declared.push(await declare(client, count));
+    }
+    await broker.start();
+    await expectAll(receiver, declared);
+  }, 180_000);
+
+  test('when the webhook service is killed while it sends', async () => {
+    const { client, receiver } = await subscribe('senders', 1);
+    receiver.respond = behave.hang;
+    const declared: string[] = [];
+    for (let count = 0; count < BURST; count += 1) declared.push(await declare(client, count));
+    await eventually(() => receiver.requests.length > 0, { what: 'a request under way' });
+    for (const [pid, { parent }] of await processesWith('services/webhook/src/main.ts')) {
+      if (parent === services.pid) process.kill(pid, 'SIGKILL');
+    }
+    receiver.respond = () => behave.answer(204);
+    // Those that it was sending are due again when their lease is over.
+    await expectAll(receiver, declared);
+  }, 180_000);
+
+  test('when Postgres is killed in the middle of a burst', async () => {
+    const { client, receiver } = await subscribe('databases', 2);
+    const declared: string[] = [];
+    for (let count = 0; count < BURST; count += 1) {
+      if (count === 3) process.kill(await postmaster(), 'SIGKILL');
+      declared.push(await declare(client, count));
+    }
+    expect(new Set(declared).size).toBe(BURST);
+    await expectAll(receiver, declared);
+  }, 180_000);
+
+  /** The first line of the file that a running server keeps. */
+  const postmaster = async (): Promise<number> =>
+    Number((await readFile(path.join(folder, 'database', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+});

@@ -1,0 +1,63 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Environment } from '@tocsin/runtime';
+import { eventually } from '@tocsin/testing';
+import { ROOT } from '../environment.ts';
+
+const run = promisify(execFile);
+
+/** A command of the repository, as its own process. */
+export interface RunningCommand {
+  readonly pid: number;
+  /** Everything that it wrote so far. */
+  output(): string;
+  /** The address in its line `ready …`. @throws what it wrote, when it ends before that */
+  ready(): Promise<string>;
+  signal(name: NodeJS.Signals): void;
+  /** The exit code, or the signal that ended it. */
+  ended(): Promise<number | NodeJS.Signals | null>;
+}
+
+/** Runs `infra/<script>` with these settings and none of the tests' own. */
+export function runCommand(script: string, settings: Environment): RunningCommand {
+  const child = spawn(process.execPath, [path.join('infra', script)], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ready: async () => {
+      const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output) ?? undefined), {
+        within: 90_000,
+        what: 'the line that says ready',
+      });
+      if (line === true) throw new Error(output);
+      return line[1] ?? '';
+    },
+    signal: (name) => void child.kill(name),
+    ended: async () => ended,
+  };
+}
+
+export interface SystemProcess {
+  parent: number;
+  command: string;
+}
+
+/** The processes whose command line holds all the words, by process ID. */
+export async function processesWith(...words: string[]): Promise<Map<number, SystemProcess>> {
+  const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,ppid=,command=']);
+  const processes = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []);
+  return new Map(
+    processes
+      .filter(([, , , command = '']) => words.every((word) => command.includes(word)))
+      .map(([, pid, parent, command = '']) => [Number(pid), { parent: Number(parent), command }]),
+  );
+}

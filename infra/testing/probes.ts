@@ -1,0 +1,44 @@
+import net from 'node:net';
+import { connect } from 'amqplib';
+import pg from 'pg';
+
+/** Milliseconds; a server of this machine answers in a few. */
+const PATIENCE = 2_000;
+
+/** Whether tests may have databases and roles of their own there. */
+export async function isUsablePostgres(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rowCount } = await client.query(
+      'select 1 from pg_roles where rolname = current_user and (rolsuper or (rolcreatedb and rolcreaterole))',
+    );
+    return rowCount === 1;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+export async function isUsableRabbitMq(url: string): Promise<boolean> {
+  try {
+    const connection = await connect(url, { timeout: PATIENCE });
+    connection.on('error', () => undefined);
+    await connection.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function isUsableRedis(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = net.connect({ host: hostname, port: Number(port), timeout: PATIENCE });
+  socket.once('connect', () => socket.write('PING\r\n'));
+  socket.once('data', (answer) => resolve(answer.toString().startsWith('+PONG')));
+  for (const event of ['error', 'timeout', 'close']) socket.once(event, () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}

@@ -1,0 +1,14 @@
+import type { Instant } from '@tocsin/runtime';
+
+export const MEMBER_ROLES = ['member', 'lead'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** An active user as a member of a team (contract: Catalog). */
+export interface Member {
+  userId: number;
+  name: string;
+  email: string;
+  role: MemberRole;
+  createdAt: Instant;
+  updatedAt: Instant;
+}

@@ -1,0 +1,153 @@
+import { instant } from '@tocsin/contracts';
+import { pagination } from '@tocsin/http';
+import { z } from 'zod';
+import { MEMBER_ROLES } from '../domain/member.ts';
+import { normaliseList } from '../domain/normalise.ts';
+import { isSlug, SERVICE_SLUG, type SlugRule, TEAM_SLUG } from '../domain/slug.ts';
+
+const id = z.int().min(1);
+const moments = { created_at: instant, updated_at: instant, archived_at: instant.optional() };
+
+/** A service (contract: Catalog); what it does not have is absent. */
+export const service = z
+  .strictObject({
+    id,
+    revision: id,
+    company_id: id,
+    name: z.string(),
+    slug: z.string(),
+    description: z.string().optional(),
+    owner_team_id: id.optional(),
+    owner_team_name: z.string().optional(),
+    owner_team_slug: z.string().optional(),
+    tier: z.string(),
+    tags: z.array(z.string()),
+    external_id: z.string().optional(),
+    observability_names: z.array(z.string()).optional(),
+    ...moments,
+  })
+  .meta({ id: 'Service' });
+
+/** A team (contract: Catalog); what it does not have is absent. */
+export const team = z
+  .strictObject({
+    id,
+    revision: id,
+    company_id: id,
+    name: z.string(),
+    slug: z.string(),
+    description: z.string().optional(),
+    parent_team_id: id.optional(),
+    member_count: z.int().min(0).optional(),
+    ...moments,
+  })
+  .meta({ id: 'Team' });
+
+export const member = z
+  .strictObject({
+    user_id: id,
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(MEMBER_ROLES),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'TeamMember' });
+
+export const serviceTier = z
+  .strictObject({
+    key: z.string(),
+    label: z.string(),
+    order: z.int().min(0),
+    is_default: z.boolean(),
+    description: z.string(),
+  })
+  .meta({ id: 'ServiceTier' });
+
+const unmanagedReference = z
+  .strictObject({ value: z.string(), incident_count: z.int().min(1) })
+  .meta({ id: 'UnmanagedReference' });
+
+export type ServiceWire = z.infer<typeof service>;
+export type TeamWire = z.infer<typeof team>;
+export type MemberWire = z.infer<typeof member>;
+export type ServiceTierWire = z.infer<typeof serviceTier>;
+
+export const serviceReply = z.strictObject({ service });
+export const servicePage = z.strictObject({
+  services: z.array(service),
+  unmanaged_references: z.array(unmanagedReference).max(100),
+  unmanaged_references_truncated: z.boolean(),
+  pagination,
+});
+export const teamReply = z.strictObject({ team });
+export const teamPage = z.strictObject({ teams: z.array(team), pagination });
+export const memberReply = z.strictObject({ member });
+export const memberPage = z.strictObject({ members: z.array(member), pagination });
+export const serviceTiersReply = z.strictObject({ service_tiers: z.array(serviceTier) });
+
+const length = (text: string) => [...text].length;
+const text = (max: number) => z.string().refine((value) => length(value) <= max, `Must be at most ${max} characters`);
+/** Judged as it is kept: trimmed. */
+const name = z
+  .string()
+  .refine((value) => value.trim() !== '', 'Must not be blank')
+  .refine((value) => length(value.trim()) <= 128, 'Must be at most 128 characters')
+  .meta({ description: 'Trimmed; 1 to 128 characters' });
+const slug = (rule: SlugRule, form: string) =>
+  z
+    .string()
+    .refine((value) => isSlug(value, rule), `Must be ${form}`)
+    .meta({ description: `Permanent: ${form}; made from the name unless given` });
+/** Judged as they are kept: trimmed, without blanks and repetitions. */
+const names = z
+  .array(z.string().refine((value) => length(value.trim()) <= 128, 'Must be at most 128 characters'))
+  .refine((values) => normaliseList(values).length <= 50, 'Must be at most 50')
+  .meta({ description: 'Trimmed; blanks and repetitions dropped; then at most 50 of at most 128 characters each' });
+const description = text(10_000).nullable();
+
+const serviceProperties = {
+  description: description.optional(),
+  owner_team_id: id.nullable().optional(),
+  tier: z.string().optional(),
+  tags: names.optional(),
+  external_id: z
+    .string()
+    .refine((value) => length(value.trim()) <= 255, 'Must be at most 255 characters')
+    .nullable()
+    .optional(),
+  observability_names: names.optional(),
+};
+
+export const newService = z
+  .strictObject({
+    name,
+    slug: slug(
+      SERVICE_SLUG,
+      'a letter and then lower-case letters, digits or underscores, at most 64 bytes of UTF-8',
+    ).optional(),
+    ...serviceProperties,
+  })
+  .meta({ id: 'NewService' });
+
+export const servicePatch = z
+  .strictObject({ name: name.optional(), ...serviceProperties })
+  .meta({ id: 'ServicePatch' });
+
+const teamProperties = { description: description.optional(), parent_team_id: id.nullable().optional() };
+
+export const newTeam = z
+  .strictObject({
+    name,
+    slug: slug(TEAM_SLUG, 'a letter from a to z and then such letters, digits or underscores, at most 64').optional(),
+    ...teamProperties,
+  })
+  .meta({ id: 'NewTeam' });
+
+export const teamPatch = z.strictObject({ name: name.optional(), ...teamProperties }).meta({ id: 'TeamPatch' });
+
+export const newMember = z
+  .strictObject({ user_id: id, role: z.enum(MEMBER_ROLES).optional() })
+  .meta({ id: 'NewTeamMember' });
+
+export const memberPatch = z.strictObject({ role: z.enum(MEMBER_ROLES).optional() }).meta({ id: 'TeamMemberPatch' });

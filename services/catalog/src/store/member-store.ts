@@ -1,0 +1,85 @@
+import { notFound } from '@tocsin/http';
+import type { Instant, Knex } from '@tocsin/runtime';
+import type { Member, MemberRole } from '../domain/member.ts';
+
+interface MemberRow {
+  user_id: number;
+  name: string;
+  email: string;
+  role: MemberRole;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+const COLUMNS = ['user_id', 'name', 'email', 'role', 'created_at', 'updated_at'];
+
+/** The position of a member in the list. */
+export interface MemberPosition {
+  sortName: string;
+  userId: number;
+}
+
+/**
+ * Members of one team, over a pool or a transaction. A user who is not active keeps the membership and is not seen here; it
+ * counts again when the user is active again.
+ */
+export function memberStore(db: Knex, teamId: number) {
+  const members = () => db('team_members').where({ team_id: teamId });
+  const active = () =>
+    members()
+      .join('replica_users', 'replica_users.id', 'team_members.user_id')
+      .where('active', true)
+      .select<MemberRow[]>(COLUMNS);
+  return {
+    /** @throws DomainError `not_found` */
+    async get(userId: number): Promise<Member> {
+      const [row] = await active().where({ user_id: userId });
+      if (row === undefined) throw notFound('The member');
+      return toMember(row);
+    },
+
+    /** By name, then ID, after a position in that order. */
+    async list(options: { limit: number; after: MemberPosition | undefined }): Promise<Member[]> {
+      const query = active().orderBy(['sort_name', 'user_id']).limit(options.limit);
+      if (options.after !== undefined) {
+        void query.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortName, options.after.userId]);
+      }
+      return (await query).map(toMember);
+    },
+
+    /** Answers false for a user who is a member already. */
+    async add(member: { userId: number; role: MemberRole; now: Instant }): Promise<boolean> {
+      const added = await db('team_members')
+        .insert({
+          team_id: teamId,
+          user_id: member.userId,
+          role: member.role,
+          created_at: member.now,
+          updated_at: member.now,
+        })
+        .onConflict(['team_id', 'user_id'])
+        .ignore()
+        .returning('user_id');
+      return added.length === 1;
+    },
+
+    async setRole(userId: number, { role, now }: { role: MemberRole; now: Instant }): Promise<void> {
+      await members().where({ user_id: userId }).update({ role, updated_at: now });
+    },
+
+    async remove(userId: number): Promise<void> {
+      await members().where({ user_id: userId }).delete();
+    },
+  };
+}
+
+function toMember(row: MemberRow): Member {
+  return {
+    userId: row.user_id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

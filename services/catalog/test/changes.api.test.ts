@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CatalogChanges, catalogChanges } from '@tocsin/contracts';
+import { asService, asUser, eventually, httpClient } from '@tocsin/testing';
+import { planConfiguration } from '../src/administration.ts';
+import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+const changes = async (workspaceId: number, since: number): Promise<CatalogChanges> => {
+  const { status, body } = await httpClient(service.app.url, asService('incident')).get(
+    `/internal/changes?workspace_id=${workspaceId}&since=${since}`,
+  );
+  expect(status).toBe(200);
+  return catalogChanges.parse(body);
+};
+
+const known = async (workspaceId: number) => (await service.versions.read(['catalog'], workspaceId))[0];
+
+describe('every change of a team or service', () => {
+  test('is an event with the version that replicas were told before the answer', async () => {
+    const user = newWorkspace();
+    const { id: workspaceId, slug } = user.workspace;
+    const client = service.as(user).with({ 'X-Request-ID': 'request-1' });
+    const team = await create(client, 'team', { name: 'T' });
+    expect(await known(workspaceId)).toBe(1);
+    const made = await create(client, 'service', { name: 'S', owner_team_id: team.id, tier: 't1' });
+    const teamPath = `/api/v1/teams/${team.id}`;
+    const path = `/api/v1/services/${made.id}`;
+    await client.patch(teamPath, { name: 'U' }, at(1));
+    await client.patch(path, { tier: 't0' }, at(1));
+    const archived = await client.delete(path);
+    await client.post(`${path}/restore`);
+    const archivedTeam = await client.delete(teamPath);
+    await client.post(`${teamPath}/restore`);
+    expect(await known(workspaceId)).toBe(8);
+    // None of these changes anything.
+    await client.patch(path, { tier: 't0' }, at(4));
+    await client.patch(path, { tier: 't1' }, at(1));
+    await client.delete('/api/v1/services/999999999');
+    await client.post('/api/v1/services', { name: 'x', slug: 's' });
+    expect(await known(workspaceId)).toBe(8);
+
+    const mine = () => service.told.filter((event) => event.workspace.id === workspaceId);
+    await eventually(() => mine().length >= 8, { what: 'eight events' });
+    const events = mine().sort((a, b) => a.data.version - b.data.version);
+    expect(events.map(({ type, data }) => [type, data.version])).toEqual([
+      ['team.changed', 1],
+      ['service.changed', 2],
+      ['team.changed', 3],
+      ['service.changed', 4],
+      ['service.changed', 5],
+      ['service.changed', 6],
+      ['team.changed', 7],
+      ['team.changed', 8],
+    ]);
+    const snapshot = { id: made.id, slug: 's', name: 'S', owner_team_id: team.id };
+    expect(events.map(({ data }) => data.service ?? data.team)).toStrictEqual([
+      { id: team.id, revision: 1, name: 'T', slug: 't', parent_team_id: null, archived_at: null },
+      { ...snapshot, revision: 1, tier: 't1', archived_at: null },
+      { id: team.id, revision: 2, name: 'U', slug: 't', parent_team_id: null, archived_at: null },
+      { ...snapshot, revision: 2, tier: 't0', archived_at: null },
+      { ...snapshot, revision: 3, tier: 't0', archived_at: archived.body.service.archived_at },
+      { ...snapshot, revision: 4, tier: 't0', archived_at: null },
+      {
+        id: team.id,
+        revision: 3,
+        name: 'U',
+        slug: 't',
+        parent_team_id: null,
+        archived_at: archivedTeam.body.team.archived_at,
+      },
+      { id: team.id, revision: 4, name: 'U', slug: 't', parent_team_id: null, archived_at: null },
+    ]);
+    for (const event of events) {
+      expect(event.request_id).toBe('request-1');
+      expect(event.workspace).toEqual({ id: workspaceId, slug, is_demo: false });
+    }
+  });
+
+  test('a membership is none of them', async () => {
+    const user = newWorkspace(1);
+    const userId = user.workspace.id;
+    service.neighbours.setUser(user.workspace.id, { id: userId });
+    const client = service.as(user);
+    const { id } = await create(client, 'team', { name: 'T' });
+    await client.post(`/api/v1/teams/${id}/members`, { user_id: userId });
+    await client.patch(`/api/v1/teams/${id}/members/${userId}`, { role: 'lead' });
+    await client.delete(`/api/v1/teams/${id}/members/${userId}`);
+    expect(await known(user.workspace.id)).toBe(1);
+    expect((await changes(user.workspace.id, 1)).teams).toEqual([]);
+  });
+});
+
+describe('what a replica asks for', () => {
+  test('is whatever changed after its version, whole, and always the tiers', async () => {
+    const user = newWorkspace();
+    const { id: workspaceId } = user.workspace;
+    const client = service.as(user);
+    const tiers = ['t0', 't1', 't2', 't3'].map((key, order) => ({
+      key,
+      label: `Tier ${order}`,
+      order,
+      is_default: key === 't2',
+    }));
+    expect(await changes(workspaceId, 0)).toEqual({ version: 0, teams: [], services: [], tiers });
+    const parent = await create(client, 'team', { name: 'parent' });
+    const child = await create(client, 'team', { name: 'child', parent_team_id: parent.id });
+    const made = await create(client, 'service', { name: 's', owner_team_id: child.id });
+    const all = await changes(workspaceId, 0);
+    expect(all.version).toBe(3);
+    expect(all.teams.map(({ slug }) => slug).sort()).toEqual(['child', 'parent']);
+    expect(all.services).toMatchObject([{ id: made.id, owner_team_id: child.id, tier: 't2', archived_at: null }]);
+    expect((await changes(workspaceId, 2)).teams).toEqual([]);
+    expect(await changes(workspaceId, 3)).toEqual({ version: 3, teams: [], services: [], tiers });
+    await client.delete(`/api/v1/teams/${parent.id}`);
+    const { version, teams, services } = await changes(workspaceId, 3);
+    expect([version, services]).toEqual([4, []]);
+    expect(teams).toMatchObject([{ id: parent.id, revision: 2, archived_at: expect.any(String) }]);
+
+    const service_tiers = [{ key: 't2', label: 'Two', is_default: true }];
+    const plan = await planConfiguration(service.knex, workspaceId, { service_tiers });
+    await service.knex.transaction(async (trx) => plan.apply(trx));
+    expect(await changes(workspaceId, 4)).toEqual({
+      version: 5,
+      teams: [],
+      services: [],
+      tiers: [{ key: 't2', label: 'Two', order: 0, is_default: true }],
+    });
+  });
+
+  test('brings back a version that went missing', async () => {
+    const user = newWorkspace();
+    await create(service.as(user), 'team', { name: 't' });
+    await service.knex('workspace_versions').where({ workspace_id: user.workspace.id }).update({ version: 9 });
+    expect(await known(user.workspace.id)).toBe(1);
+    expect((await changes(user.workspace.id, 0)).version).toBe(9);
+    expect(await known(user.workspace.id)).toBe(9);
+  });
+
+  test('misses nothing while sixty changes are made at once', async () => {
+    const user = newWorkspace();
+    const { id: workspaceId } = user.workspace;
+    const client = service.as(user);
+    const seen = new Set<number>();
+    let since = 0;
+    const follow = async () => {
+      const { version, teams, services } = await changes(workspaceId, since);
+      for (const { id } of teams) seen.add(id);
+      for (const { id } of services) seen.add(-id);
+      since = version;
+    };
+    const under = { way: true };
+    const writing = Promise.all(
+      Array.from({ length: 60 }, async (_, index) =>
+        index % 2 === 0
+          ? ((await create(client, 'team', { name: 't' })).id as number)
+          : -(await create(client, 'service', { name: 's' })).id,
+      ),
+    ).finally(() => (under.way = false));
+    while (under.way) await follow();
+    await follow();
+    expect(seen).toEqual(new Set(await writing));
+    expect(since).toBe(60);
+  });
+
+  test('is for services only, and well-formed', async () => {
+    const path = '/internal/changes?workspace_id=1&since=0';
+    expect((await httpClient(service.app.url, asUser()).get(path)).status).toBe(401);
+    expect((await httpClient(service.app.url).get(path)).status).toBe(401);
+    const client = httpClient(service.app.url, asService());
+    for (const [query, field] of [
+      ['since=0', 'workspace_id'],
+      ['workspace_id=1', 'since'],
+      ['workspace_id=1&since=-1', 'since'],
+      ['workspace_id=0&since=0', 'workspace_id'],
+      ['workspace_id=1&since=0&x=1', 'x'],
+    ]) {
+      expect(await client.get(`/internal/changes?${query}`)).toMatchObject({ status: 400, body: { field } });
+    }
+  });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Answer } from '@tocsin/testing';
+import fc from 'fast-check';
+import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+const oddText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 140 }),
+  fc.constantFrom(
+    '\0',
+    '\uD800',
+    'x\uDFFF',
+    '\uFDFA'.repeat(128),
+    '\u0130',
+    'ß',
+    '%',
+    '_',
+    "'",
+    '\\',
+    '\u202E',
+    '__proto__',
+  ),
+);
+const oddValue = fc.oneof(
+  oddText,
+  fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 53, -(2 ** 63), 1e308, {}, [], [[]], [null]),
+  fc.integer(),
+  fc.array(oddText, { maxLength: 60 }),
+  fc.jsonValue(),
+);
+const body = (properties: string[]) =>
+  fc.oneof(
+    fc.dictionary(fc.constantFrom(...properties), oddValue, { maxKeys: properties.length }),
+    fc.dictionary(fc.oneof(fc.constantFrom(...properties), oddText), oddValue, { maxKeys: 4 }),
+    // Near enough to what is wanted to get past the first checks.
+    fc.record({ name: oddText }),
+    fc.record({ name: oddText, slug: oddText }),
+    fc.record({ name: fc.constant('n'), tags: fc.array(oddText), description: oddText }, { requiredKeys: ['name'] }),
+    fc.jsonValue(),
+  );
+const PROPERTIES = {
+  services: ['name', 'slug', 'description', 'owner_team_id', 'tier', 'tags', 'external_id', 'observability_names'],
+  teams: ['name', 'slug', 'description', 'parent_team_id'],
+  members: ['user_id', 'role'],
+};
+
+/** What no input may bring about. */
+const expectOrderly = (answer: Answer) => {
+  expect(answer.status).toBeLessThan(500);
+  if (answer.status >= 400)
+    expect(answer.body).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+};
+
+const options = { numRuns: 150 };
+
+describe('whatever is sent', () => {
+  test.each(['services', 'teams'] as const)(
+    'to %s, the answer is orderly, and what was accepted reads back',
+    async (kind) => {
+      const client = service.as(newWorkspace());
+      const one = kind.slice(0, -1);
+      const { id } = await create(client, one as 'team', { name: 'target' });
+      await fc.assert(
+        fc.asyncProperty(body(PROPERTIES[kind]), async (sent) => {
+          const made = await client.post(`/api/v1/${kind}`, JSON.stringify(sent));
+          expectOrderly(made);
+          if (made.status === 201) {
+            const read = await client.get(`/api/v1/${kind}/${made.body[one].id}`);
+            expect(read.body).toStrictEqual(made.body);
+          }
+          const { revision } = (await client.get(`/api/v1/${kind}/${id}`)).body[one];
+          const changed = await client.patch(`/api/v1/${kind}/${id}`, JSON.stringify(sent), at(revision));
+          expectOrderly(changed);
+          if (changed.status === 200) {
+            const again = await client.patch(
+              `/api/v1/${kind}/${id}`,
+              JSON.stringify(sent),
+              at(changed.body[one].revision),
+            );
+            expect(again.body).toStrictEqual(changed.body);
+          }
+        }),
+        options,
+      );
+      // Whatever names there are now, the list has each once.
+      const ids = [];
+      let cursor = '';
+      do {
+        const page = await client.get(`/api/v1/${kind}?limit=17${cursor}`);
+        expect(page.status).toBe(200);
+        ids.push(...page.body[kind].map((item: { id: number }) => item.id));
+        cursor = page.body.pagination.has_more ? `&cursor=${page.body.pagination.next_cursor}` : '';
+      } while (cursor !== '');
+      const { rows } = await service.knex.raw(
+        `select id from ${kind} where workspace_id = (select workspace_id from ${kind} where id = ?)`,
+        [id],
+      );
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(new Set(ids)).toEqual(new Set(rows.map((row: { id: number }) => row.id)));
+    },
+  );
+
+  test('to members, the answer is orderly', async () => {
+    const client = service.as(newWorkspace());
+    const { id } = await create(client, 'team', { name: 'target' });
+    const path = `/api/v1/teams/${id}/members`;
+    await fc.assert(
+      fc.asyncProperty(body(PROPERTIES.members), async (sent) => {
+        expectOrderly(await client.post(path, JSON.stringify(sent)));
+        expectOrderly(await client.patch(`${path}/7`, JSON.stringify(sent)));
+      }),
+      options,
+    );
+  });
+
+  test('as path, query or cursor, the answer is orderly', async () => {
+    const client = service.as(newWorkspace());
+    const { id } = await create(client, 'team', { name: 'a' });
+    await create(client, 'team', { name: 'b' });
+    const cursor: string = (await client.get('/api/v1/teams?limit=1')).body.pagination.next_cursor;
+    const text = fc.oneof(
+      oddText.map((part) => encodeURIComponent(part.toWellFormed())),
+      fc.constantFrom('%', '%ff', '%00', '+', ''),
+    );
+    const parameter = fc.tuple(fc.oneof(fc.constantFrom('limit', 'cursor', 'include_archived'), text), text);
+    const list = fc.constantFrom('teams', 'services', `teams/${id}/members`, 'configuration/service-tiers');
+    await fc.assert(
+      fc.asyncProperty(
+        list,
+        fc.array(parameter, { maxLength: 3 }),
+        text,
+        fc.nat(200),
+        async (where, query, part, cut) => {
+          const search = query.map(([name, value]) => `${name}=${value}`).join('&');
+          expectOrderly(await client.get(`/api/v1/${where}?${search}`));
+          expectOrderly(await client.get(`/api/v1/teams?cursor=${cursor.slice(0, cut)}${part}`));
+          expectOrderly(await client.get(`/api/v1/teams/${part}`));
+          expectOrderly(await client.delete(`/api/v1/teams/${id}/members/${part}`));
+        },
+      ),
+      options,
+    );
+  });
+});

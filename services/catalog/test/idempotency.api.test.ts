@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { create, newWorkspace, startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+const key = (value: string) => ({ 'Idempotency-Key': value });
+
+describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => {
+  const path = `/api/v1/${kind}s`;
+
+  test('makes one of twenty equal requests, and replays its answer byte for byte', async () => {
+    const client = service.as(newWorkspace());
+    const send = async () => client.post(path, { name: 'once', description: 'd' }, key('k-1'));
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThan(0);
+    for (const { status, body, headers } of answers) {
+      if (status === 201) continue;
+      expect(body.code).toBe('idempotency_in_progress');
+      expect(headers.get('Retry-After')).toBe('1');
+    }
+    const replay = await send();
+    expect(replay).toMatchObject({ status: 201, text: made[0]?.text });
+    expect(replay.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(replay.headers.get('Service-Resource-Version')).toBe('1');
+    expect((await client.get(path)).body[`${kind}s`]).toStrictEqual([replay.body[kind]]);
+    expect(await client.post(path, '{"name":"once", "description":"d"}', key('k-1'))).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_key_reused' },
+    });
+  });
+
+  test('replays the answer of then, whatever became of it since', async () => {
+    const client = service.as(newWorkspace());
+    const first = await client.post(path, { name: 'a' }, key('k'));
+    await client.delete(`${path}/${first.body[kind].id}`);
+    expect((await client.post(path, { name: 'a' }, key('k'))).text).toBe(first.text);
+  });
+
+  test('is unused after a refused request, and keeps a refusal by the state of things', async () => {
+    const client = service.as(newWorkspace());
+    const field = kind === 'service' ? 'owner_team_id' : 'parent_team_id';
+    expect((await client.post(path, { name: '' }, key('k'))).status).toBe(400);
+    expect((await client.post(path, { name: 'n', [field]: 999_999 }, key('k'))).status).toBe(400);
+    expect((await client.post(path, { name: '42' }, key('k'))).body.field).toBe('slug');
+    expect((await client.post(path, { name: 'n', slug: 'wanted' }, key('k'))).status).toBe(201);
+    const conflict = await client.post(path, { name: 'o', slug: 'wanted' }, key('other'));
+    expect(conflict).toMatchObject({ status: 409, body: { code: 'duplicate_slug' } });
+    const replay = await client.post(path, { name: 'o', slug: 'wanted' }, key('other'));
+    expect(replay.body).toEqual({ ...conflict.body, request_id: expect.any(String) });
+    expect(replay.body.request_id).not.toBe(conflict.body.request_id);
+    expect(replay.headers.get('Idempotency-Replayed')).toBe('true');
+  });
+
+  test('belongs to the workspace, the user and the endpoint', async () => {
+    const user = newWorkspace();
+    const first = await create(service.as(user), kind as 'team', { name: 'seen' });
+    const answers = await Promise.all([
+      service.as(user).post(path, { name: 'x' }, key('shared')),
+      service.as({ ...user, user_id: 43 }).post(path, { name: 'y' }, key('shared')),
+      service.as(newWorkspace()).post(path, { name: 'z' }, key('shared')),
+      service
+        .as(user)
+        .post(path === '/api/v1/teams' ? '/api/v1/services' : '/api/v1/teams', { name: 'x' }, key('shared')),
+      // It is not taken here, so it is not looked at either.
+      service.as(user).post(`${path}/${first.id}/restore`, {}, key('é'.repeat(1))),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 409]);
+    expect(answers[4].body.code).toBe('invalid_resource_state');
+  });
+
+  test.each([' ', 'a b', 'x'.repeat(129), 'é'])('%j is none', async (value) => {
+    const client = service.as(newWorkspace());
+    const answer = await client.post(path, { name: 1 }, key(value));
+    // Blanks around a header's value are no part of it, so a blank one is empty.
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key', field: 'Idempotency-Key' } });
+  });
+});

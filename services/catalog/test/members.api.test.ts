@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
+import { randomUUID } from 'node:crypto';
+import { at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+/** A workspace whose users the gateway knows by `numbers`, with a team. */
+async function prepare(...numbers: number[]) {
+  const user = newWorkspace();
+  const workspaceId = user.workspace.id;
+  const idOf = (number: number) => workspaceId * 100 + number;
+  let version = 0;
+  for (const number of numbers) {
+    version = service.neighbours.setUser(workspaceId, { id: idOf(number), name: `User ${number}` });
+  }
+  /** The gateway's next request, after a change of a user. */
+  const set = (number: number, change: { name?: string; email?: string; active?: boolean }) => {
+    version = service.neighbours.setUser(workspaceId, { id: idOf(number), ...change });
+  };
+  const client = () => service.as({ workspace: { ...user.workspace, version } });
+  const team = await create(client(), 'team', { name: 'team' });
+  const path = `/api/v1/teams/${team.id}`;
+  return {
+    workspace: user.workspace,
+    idOf,
+    set,
+    client,
+    path,
+    members: `${path}/members`,
+    version: () => version,
+    names: async () => namesOf((await client().get(`${path}/members`)).body.members),
+    count: async () => (await client().get(path)).body.team.member_count,
+  };
+}
+
+const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe('members', () => {
+  test('are added as members or leads, listed by name, changed and removed; the team keeps its revision', async () => {
+    const { client, members, path, idOf, names, count } = await prepare(1, 2);
+    const added = await client().post(members, { user_id: idOf(2) });
+    expect(added.status).toBe(201);
+    expect(added.body).toStrictEqual({
+      member: {
+        user_id: idOf(2),
+        name: 'User 2',
+        email: `u${idOf(2)}@example.com`,
+        role: 'member',
+        created_at: MOMENT,
+        updated_at: added.body.member.created_at,
+      },
+    });
+    const lead = await client().post(members, { user_id: idOf(1), role: 'lead' });
+    expect(lead.body.member.role).toBe('lead');
+    expect(await names()).toEqual(['User 1', 'User 2']);
+    expect(await count()).toBe(2);
+
+    const same = await client().patch(`${members}/${idOf(2)}`, { role: 'member' });
+    expect(same.body).toStrictEqual(added.body);
+    expect((await client().patch(`${members}/${idOf(2)}`, {})).body).toStrictEqual(added.body);
+    const changed = await client().patch(`${members}/${idOf(2)}`, { role: 'lead' });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { member: { role: 'lead', created_at: added.body.member.created_at } },
+    });
+    expect((await client().get(members)).body.members[1]).toStrictEqual(changed.body.member);
+
+    for (let time = 0; time < 2; time += 1) {
+      const removed = await client().delete(`${members}/${idOf(2)}`);
+      expect([removed.status, removed.text]).toEqual([204, '']);
+    }
+    expect(await names()).toEqual(['User 1']);
+    expect((await client().get(path)).body.team).toMatchObject({ revision: 1, member_count: 1 });
+  });
+
+  test('are users of the workspace, active, and only once members', async () => {
+    const { client, members, idOf, set } = await prepare(1, 2);
+    const elsewhere = await prepare(3);
+    set(2, { active: false });
+    const post = async (body: unknown) => {
+      const answer = await client().post(members, body);
+      return [answer.status, answer.body.code, answer.body.field];
+    };
+    const stranger = [400, 'invalid_request', 'user_id'];
+    expect(await post({ user_id: idOf(2) })).toEqual(stranger);
+    expect(await post({ user_id: idOf(9) })).toEqual(stranger);
+    expect(await post({ user_id: Number.MAX_SAFE_INTEGER })).toEqual(stranger);
+    await elsewhere.client().post(elsewhere.members, { user_id: elsewhere.idOf(3) });
+    expect(await post({ user_id: elsewhere.idOf(3) })).toEqual(stranger);
+    expect((await client().post(members, { user_id: idOf(1) })).status).toBe(201);
+    expect(await post({ user_id: idOf(1), role: 'lead' })).toEqual([409, 'invalid_resource_state', undefined]);
+  });
+
+  test('ten additions of one user at once: one member, nine refusals', async () => {
+    const { client, members, idOf, count } = await prepare(1);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => client().post(members, { user_id: idOf(1) })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+    expect(await count()).toBe(1);
+  });
+
+  test('who are not there are not found, and removed in peace', async () => {
+    const { client, members, idOf } = await prepare(1);
+    for (const id of [idOf(1), idOf(7), Number.MAX_SAFE_INTEGER]) {
+      expect(await client().patch(`${members}/${id}`, { role: 'lead' })).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      });
+      expect((await client().delete(`${members}/${id}`)).status).toBe(204);
+    }
+    for (const id of ['0', 'x', '-1']) {
+      expect(await client().patch(`${members}/${id}`, {})).toMatchObject({ status: 400, body: { field: 'userId' } });
+      expect(await client().delete(`${members}/${id}`)).toMatchObject({ status: 400, body: { field: 'userId' } });
+    }
+    expect((await client().get('/api/v1/teams/999999999/members')).status).toBe(404);
+    expect((await client().post('/api/v1/teams/999999999/members', { user_id: 1 })).status).toBe(404);
+  });
+
+  test('of an archived team can be read, and nothing else', async () => {
+    const { client, members, path, idOf, names } = await prepare(1, 2);
+    await client().post(members, { user_id: idOf(1) });
+    await client().delete(path);
+    expect(await names()).toEqual(['User 1']);
+    const answers = await Promise.all([
+      client().post(members, { user_id: idOf(2) }),
+      client().post(members, { user_id: idOf(9) }),
+      client().patch(`${members}/${idOf(1)}`, { role: 'member' }),
+      client().delete(`${members}/${idOf(1)}`),
+      client().delete(`${members}/${idOf(9)}`),
+    ]);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+    }
+    expect((await client().patch(`${members}/${idOf(9)}`, {})).status).toBe(404);
+    await client().post(`${path}/restore`);
+    expect((await client().post(members, { user_id: idOf(2) })).status).toBe(201);
+  });
+
+  test('take no revision header, and give none', async () => {
+    const { client, members, idOf } = await prepare(1);
+    const added = await client().post(members, { user_id: idOf(1) });
+    const changed = await client().patch(`${members}/${idOf(1)}`, { role: 'lead' }, at(77));
+    expect(changed.status).toBe(200);
+    for (const { headers } of [added, changed]) expect(headers.has('Service-Resource-Version')).toBe(false);
+  });
+
+  test.each([1, 2, 100])('are listed each once in pages of %i, by name and ID', async (limit) => {
+    const { client, members, idOf, set } = await prepare(1, 2, 3, 4, 5);
+    for (const [number, name] of [
+      [1, 'zoe'],
+      [2, 'Adam'],
+      [3, 'ADAM'],
+      [4, 'Ärmel'],
+      [5, 'bob'],
+    ] as const) {
+      set(number, { name });
+      await client().post(members, { user_id: idOf(number) });
+    }
+    const names = [];
+    let cursor = '';
+    do {
+      const { body } = await client().get(`${members}?limit=${limit}${cursor}`);
+      names.push(...namesOf(body.members));
+      cursor = body.pagination.has_more ? `&cursor=${body.pagination.next_cursor}` : '';
+    } while (cursor !== '');
+    expect(names).toEqual(['Adam', 'ADAM', 'bob', 'zoe', 'Ärmel']);
+  });
+});
+
+describe('what the gateway changes of its users', () => {
+  test('is seen by the next request that knows of it: activity, names, new users', async () => {
+    const { client, members, idOf, set, names, count, path } = await prepare(1, 2);
+    for (const number of [1, 2]) await client().post(members, { user_id: idOf(number) });
+    set(1, { active: false });
+    expect(await count()).toBe(1);
+    expect(await names()).toEqual(['User 2']);
+    expect((await client().get('/api/v1/teams')).body.teams[0].member_count).toBe(1);
+    expect((await client().patch(path, {}, at(1))).body.team.member_count).toBe(1);
+    expect((await client().patch(`${members}/${idOf(1)}`, { role: 'lead' })).status).toBe(404);
+    set(1, { active: true, name: 'Zed', email: 'zed@example.com' });
+    expect(await count()).toBe(2);
+    expect(await names()).toEqual(['User 2', 'Zed']);
+    expect((await client().get(members)).body.members[1].email).toBe('zed@example.com');
+    set(3, { name: 'New' });
+    expect((await client().post(members, { user_id: idOf(3) })).status).toBe(201);
+    set(3, { active: false });
+    expect((await client().delete(path)).body.team.member_count).toBe(2);
+    set(1, { active: false });
+    expect((await client().post(`${path}/restore`)).body.team.member_count).toBe(1);
+  });
+
+  test('an inactive user can be removed, and does not come back as a member', async () => {
+    const { client, members, idOf, set, names } = await prepare(1);
+    await client().post(members, { user_id: idOf(1) });
+    set(1, { active: false });
+    expect((await client().delete(`${members}/${idOf(1)}`)).status).toBe(204);
+    set(1, { active: true });
+    expect(await names()).toEqual([]);
+  });
+
+  test('comes by message too, in any order, and an older message changes nothing', async () => {
+    const { client, members, idOf, workspace, version, names } = await prepare(1);
+    await client().post(members, { user_id: idOf(1) });
+    const tell = async (at: number, name: string, active = true) => {
+      const message = {
+        id: randomUUID(),
+        type: 'user.changed',
+        schema_version: 1,
+        occurred_at: new Date().toISOString(),
+        workspace: { id: workspace.id, slug: workspace.slug, is_demo: false },
+        request_id: null,
+        data: {
+          version: at,
+          user: { id: idOf(1), email: 'e@example.com', name, active, seat: 'none', role: 'member' },
+        },
+      };
+      const [outcome] = await service.broker.publish([
+        { id: message.id, type: message.type, body: JSON.stringify(message) },
+      ]);
+      expect(outcome).toBe('confirmed');
+    };
+    await tell(version() + 2, 'Second');
+    await tell(version() + 1, 'First');
+    expect(await names()).toEqual(['Second']);
+    await tell(version() + 3, 'Third', false);
+    expect(await eventually(async () => (await names()).length === 0)).toBe(true);
+  });
+
+  test('is asked for once by many requests that follow one another', async () => {
+    const { client, path, version } = await prepare(1);
+    expect(version()).toBe(1);
+    await client().get(path);
+    const before = service.neighbours.asked.get('/internal/users/changes');
+    for (let time = 0; time < 5; time += 1) await client().get(path);
+    expect(service.neighbours.asked.get('/internal/users/changes')).toBe(before);
+  });
+
+  test('thousands of users come in one answer', async () => {
+    const { client, members, idOf, set, names } = await prepare();
+    for (let number = 1; number <= 12_000; number += 1) set(number, {});
+    expect((await client().post(members, { user_id: idOf(12_000) })).status).toBe(201);
+    expect(await names()).toEqual([`User ${idOf(12_000)}`]);
+  });
+});

@@ -1,0 +1,38 @@
+import type { Knex } from '@tocsin/runtime';
+
+/** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.schema.createTable('workspace_versions', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('version').notNullable().comment('counts the changes of definitions');
+  });
+  await knex.schema.createTable('definitions', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('revision').notNullable();
+    table.text('name').notNullable();
+    table.text('slug').notNullable().comment('permanent, and taken for good');
+    table.text('field_type').notNullable().comment('permanent');
+    table.text('description');
+    table.jsonb('default_value');
+    table.jsonb('config');
+    table.boolean('required').notNullable();
+    table.integer('sort_order').notNullable();
+    table.text('category').notNullable();
+    table.text('visibility_level').notNullable();
+    table.boolean('show_on_creation').notNullable();
+    table.boolean('required_on_creation').notNullable();
+    table.boolean('auto_add_to_layout').notNullable();
+    table.text('external_source');
+    for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
+    table.timestamp('archived_at', { precision: 3 });
+    table.bigInteger('version').notNullable();
+    table.unique(['workspace_id', 'slug']);
+    table.index(['workspace_id', 'version']);
+    table.index(['workspace_id', 'sort_order', 'created_at', 'id']);
+  });
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.dropTable('definitions').dropTable('workspace_versions');
+}

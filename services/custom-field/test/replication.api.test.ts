@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { customFieldChanges, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
+import { memoryVersions, type Versions } from '@tocsin/runtime';
+import { asService, eventually, httpClient } from '@tocsin/testing';
+import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+
+/** Versions in memory whose keeper can be away. */
+const away = { now: false };
+function flakyVersions(): Versions {
+  const kept = memoryVersions();
+  return {
+    read: kept.read,
+    raise: async (...news) => {
+      if (away.now) throw new Error('nobody is there');
+      await kept.raise(...news);
+    },
+  };
+}
+
+let service: TestService;
+beforeAll(async () => void (service = await startService({ versions: flakyVersions() })));
+afterAll(async () => service.stop());
+
+const changes = async (workspaceId: number, since: number) => {
+  const path = `${INTERNAL_PATHS.customFieldChanges}?workspace_id=${workspaceId}&since=${since}`;
+  const answer = await httpClient(service.app.url, asService('incident')).get(path);
+  expect(answer.status).toBe(200);
+  return customFieldChanges.parse(answer.body);
+};
+const known = async (workspaceId: number) => (await service.versions.read(['custom_field'], workspaceId))[0];
+
+describe('telling the replicas', () => {
+  test('every change has a version, known before it is answered, and an event', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    const { body } = await client.post(FIELDS, {
+      name: 'Zone',
+      field_type: 'select',
+      config: { options: ['a', { value: 'b', label: 'B' }] },
+      default_value: 'a',
+      show_on_creation: true,
+      required_on_creation: true,
+    });
+    const path = `${FIELDS}/${body.field.id}`;
+    expect(await known(workspaceId)).toBe(1);
+    await client.patch(path, { required: true }, revision(1));
+    expect(await known(workspaceId)).toBe(2);
+    await client.delete(path);
+    expect(await known(workspaceId)).toBe(3);
+    await client.post(`${path}/restore`);
+    expect(await known(workspaceId)).toBe(4);
+
+    const mine = await eventually(() => {
+      const found = service.events.filter(({ workspace }) => workspace.id === workspaceId);
+      return found.length >= 4 && found;
+    });
+    expect(mine.map(({ type, data }) => [type, data.version, data.field['revision']])).toEqual(
+      [1, 2, 3, 4].map((number) => ['custom-field.changed', number, number]),
+    );
+    for (const { data } of mine) eventData['custom-field.changed'].parse(data);
+    expect(mine[0]?.workspace).toEqual({ id: workspaceId, slug: 'acme', is_demo: false });
+    expect(mine[1]?.data.field).toEqual({
+      id: body.field.id,
+      revision: 2,
+      name: 'Zone',
+      slug: 'zone',
+      field_type: 'select',
+      default_value: 'a',
+      config: { options: ['a', { value: 'b', label: 'B' }] },
+      required: true,
+      required_on_creation: true,
+      sort_order: 1,
+      created_at: body.field.created_at,
+      archived_at: null,
+    });
+    expect(mine[2]?.data.field['archived_at']).not.toBeNull();
+  });
+
+  test('what changes nothing, or is refused, makes no version and no event', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    const { body } = await client.post(FIELDS, { name: 'a', slug: 'a', field_type: 'date' });
+    await client.patch(`${FIELDS}/${body.field.id}`, { name: 'a' }, revision(1));
+    await client.post(FIELDS, { name: 'a', slug: 'a', field_type: 'date' });
+    await client.post(`${FIELDS}/${body.field.id}/restore`);
+    expect(await changes(workspaceId, 0)).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
+    await client.delete(`${FIELDS}/${body.field.id}`);
+    const mine = await eventually(() => {
+      const found = service.events.filter(({ workspace }) => workspace.id === workspaceId);
+      return found.some(({ data }) => data.version === 2) && found;
+    });
+    expect(mine.map(({ data }) => data.version)).toEqual([1, 2]);
+  });
+
+  test('answers what changed since a version, and raises a version that went missing', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    expect(await changes(workspaceId, 0)).toEqual({ version: 0, fields: [] });
+    expect(await known(workspaceId)).toBe(0);
+
+    const client = service.as(user);
+    for (const name of ['a', 'b', 'c']) await client.post(FIELDS, { name, field_type: 'date' });
+    const first = await changes(workspaceId, 0);
+    expect(first.version).toBe(3);
+    expect(first.fields.map(({ slug }) => slug)).toEqual(['a', 'b', 'c']);
+    await client.delete(`${FIELDS}/${first.fields[0]?.id}`);
+    const second = await changes(workspaceId, 3);
+    expect(second).toMatchObject({ version: 4, fields: [{ slug: 'a', archived_at: expect.any(String) }] });
+    expect(await changes(workspaceId, 4)).toEqual({ version: 4, fields: [] });
+    expect(await changes((user.workspace?.id ?? 0) + 1, 0)).toMatchObject({ fields: [] });
+  });
+
+  test('versions become visible in their order, however many change at once', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    let writing = true;
+    const writes = Promise.all(
+      Array.from({ length: 30 }, async (_, index) => client.post(FIELDS, { name: `f${index}`, field_type: 'date' })),
+    ).finally(() => (writing = false));
+    // A replica that pulls all the while must end up with everything.
+    const replica = new Map<number, string>();
+    let since = 0;
+    const pull = async () => {
+      const { version, fields } = await changes(workspaceId, since);
+      for (const field of fields) replica.set(field.id, field.slug);
+      since = version;
+    };
+    const isWriting = () => writing;
+    while (isWriting()) await pull();
+    await writes;
+    await pull();
+    expect(since).toBe(30);
+    expect(replica.size).toBe(30);
+  });
+
+  test('a change stands though its version cannot be raised', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    away.now = true;
+    const { status } = await service.as(user).post(FIELDS, { name: 'a', field_type: 'date' });
+    const asked = await changes(workspaceId, 0);
+    away.now = false;
+    expect(status).toBe(201);
+    expect(asked).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
+    expect(await known(workspaceId)).toBeUndefined();
+    await changes(workspaceId, 0);
+    expect(await known(workspaceId)).toBe(1);
+    await eventually(() => service.events.some(({ workspace }) => workspace.id === workspaceId));
+  });
+
+  test('answers its own kind only', async () => {
+    const path = `${INTERNAL_PATHS.customFieldChanges}?workspace_id=1&since=0`;
+    expect((await service.as(freshUser()).get(path)).status).toBe(401);
+    expect((await httpClient(service.app.url).get(path)).status).toBe(401);
+    const self = httpClient(service.app.url, asService());
+    expect((await self.get(`${INTERNAL_PATHS.customFieldChanges}?workspace_id=1`)).status).toBe(400);
+    expect((await self.get(FIELDS)).status).toBe(401);
+  });
+});

@@ -1,0 +1,83 @@
+import { invalid } from '@tocsin/http';
+import type { ExchangeRates } from './exchange.ts';
+
+export interface WorkflowStatus {
+  key: string;
+  label: string;
+  order: number;
+  isDefault: boolean;
+  isTerminal: boolean;
+  isEscalationThreshold: boolean;
+  color: string;
+}
+
+export interface Severity {
+  key: string;
+  label: string;
+  order: number;
+  isDefault: boolean;
+  minScore: number;
+  description: string;
+  color: string;
+}
+
+/** A workspace's choices for its incidents: statuses in workflow order, severities most severe first. */
+export interface Configuration {
+  statuses: readonly WorkflowStatus[];
+  severities: readonly Severity[];
+  exchangeRates: ExchangeRates;
+}
+
+/** The statuses that lifecycle operations lead to; they exist in every workspace's configuration. */
+export const LIFECYCLE_STATUSES = { resolve: 'resolved', close: 'closed', reopen: 'active' } as const;
+
+const status = (key: string, label: string, order: number, color: string): WorkflowStatus => ({
+  key,
+  label,
+  order,
+  color,
+  isDefault: key === 'open',
+  isTerminal: key === 'resolved' || key === 'closed',
+  isEscalationThreshold: false,
+});
+
+const severity = (key: string, label: string, order: number, minScore: number, color: string): Severity => ({
+  key,
+  label,
+  order,
+  minScore,
+  color,
+  isDefault: key === 'sev3',
+  description: '',
+});
+
+/** What a workspace has until it is configured otherwise (contract: Configuration). */
+export const DEFAULT_CONFIGURATION: Configuration = {
+  statuses: [
+    status('open', 'Open', 0, '#d92d20'),
+    status('active', 'Active', 1, '#f79009'),
+    status('on-hold', 'On hold', 2, '#667085'),
+    status('monitoring', 'Monitoring', 3, '#2e90fa'),
+    status('resolved', 'Resolved', 4, '#12b76a'),
+    status('closed', 'Closed', 5, '#475467'),
+  ],
+  severities: [
+    severity('sev1', 'SEV 1', 0, 90, '#d92d20'),
+    severity('sev2', 'SEV 2', 1, 70, '#f79009'),
+    severity('sev3', 'SEV 3', 2, 40, '#fdb022'),
+    severity('sev4', 'SEV 4', 3, 0, '#667085'),
+  ],
+  exchangeRates: new Map(),
+};
+
+/** The configured entry, the default one when `key` is undefined. @throws DomainError `invalid_request` naming `field` */
+export function choose<Entry extends { key: string; isDefault: boolean }>(
+  entries: readonly Entry[],
+  key: string | undefined,
+  field: string,
+): Entry {
+  const entry = entries.find((candidate) => (key === undefined ? candidate.isDefault : candidate.key === key));
+  if (entry === undefined)
+    throw invalid(field, `Must be one of ${entries.map((candidate) => candidate.key).join(', ')}`);
+  return entry;
+}

@@ -1,0 +1,19 @@
+import { instant } from '@tocsin/contracts';
+import { pagination } from '@tocsin/http';
+import { z } from 'zod';
+import { id } from './wire.ts';
+
+const changelogEntry = z
+  .strictObject({
+    id,
+    incident_id: id,
+    revision: id.meta({ description: "The incident's revision that the changes made" }),
+    actor: z.string(),
+    changed_at: instant,
+    changes: z.array(z.strictObject({ field: z.string(), from: z.unknown(), to: z.unknown() })),
+  })
+  .meta({ id: 'ChangelogEntry' });
+
+export type ChangelogEntryWire = z.infer<typeof changelogEntry>;
+
+export const changelogPage = z.strictObject({ changelog: z.array(changelogEntry), pagination });

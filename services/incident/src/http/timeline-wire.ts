@@ -1,0 +1,148 @@
+import { instant, timestampInput } from '@tocsin/contracts';
+import { pageQuery, pagination } from '@tocsin/http';
+import { z } from 'zod';
+import { normaliseList } from '../domain/normalise.ts';
+import { isReservedType } from '../domain/timeline-event.ts';
+import { UNGROUPED } from '../domain/timeline-filters.ts';
+import { id, text } from './wire.ts';
+
+const count = z.int().min(0);
+
+const attachment = z
+  .strictObject({
+    id,
+    timeline_event_id: id,
+    filename: z.string(),
+    url: z.string().meta({ description: 'Good for 15 minutes; empty when there is none' }),
+    url_available: z.boolean(),
+    content_type: z.string(),
+    size_bytes: count,
+    created_at: instant,
+    created_by: z.string(),
+  })
+  .meta({ id: 'TimelineAttachment' });
+
+const evidenceLink = z
+  .strictObject({
+    source: z.string(),
+    url: z.string(),
+    label: z.string().optional(),
+    summary: z.string().optional(),
+    artifact_id: z.string().optional(),
+    artifact_digest: z.string().optional(),
+    result_bytes: count.optional(),
+    truncated: z.boolean().optional(),
+  })
+  .meta({ id: 'EvidenceLink' });
+
+/** The timeline event resource (contract: Timeline): every property is always there. */
+export const timelineEvent = z
+  .strictObject({
+    id,
+    revision: id,
+    incident_id: id,
+    started_at: instant,
+    at: instant.meta({ deprecated: true, description: 'The old name of started_at' }),
+    ended_at: instant.nullable(),
+    is_ongoing: z.boolean(),
+    group_id: id.nullable(),
+    is_key: z.boolean(),
+    source: z.string(),
+    source_ref: z.string(),
+    type: z.string(),
+    icon: z.string(),
+    title: z.string(),
+    body: z.string(),
+    collaboration_generation: id,
+    tags: z.array(z.string()),
+    ai_context: z.string(),
+    created_by: z.string(),
+    comment_count: count,
+    attachments: z.array(attachment),
+    source_window_started_at: instant.nullable(),
+    source_window_ended_at: instant.nullable(),
+    evidence_links: z.array(evidenceLink),
+  })
+  .meta({ id: 'TimelineEvent' });
+
+export type TimelineEventWire = z.infer<typeof timelineEvent>;
+
+export const timelineEventReply = z.strictObject({ event: timelineEvent });
+
+const counts = z.record(z.string(), count);
+
+/** A page of a timeline; the two members at its end are deprecated aliases of `pagination`'s. */
+export const timelinePage = z.strictObject({
+  events: z.array(timelineEvent),
+  filter_counts: z.strictObject({
+    all_events: count,
+    type_counts: counts,
+    source_counts: counts,
+    tag_counts: counts,
+  }),
+  matched_count: count,
+  latest_started_at: instant.nullable(),
+  pagination,
+  has_more: z.boolean(),
+  next_cursor: z.string().optional(),
+});
+
+export const timelineQuery = z.strictObject({
+  ...pageQuery,
+  order: z.enum(['asc', 'desc']).optional().meta({ description: 'Of started_at and id; default asc' }),
+  type_or_source: z
+    .string()
+    .optional()
+    .meta({ description: 'A type or a source, whatever its case; ai stands for all that AI has made' }),
+  tag: z.array(z.string()).optional(),
+  key_only: z.boolean().optional(),
+  group: z
+    .array(z.string().refine(isGroup, `Must be the ID of a group, or ${UNGROUPED}`))
+    .optional()
+    .meta({ description: `IDs of groups, and ${UNGROUPED} for events in none` }),
+  q: z.string().optional().meta({ description: 'Text in title, body, AI context, tags or the name of the group' }),
+  suggestions: z.enum(['include', 'exclude', 'only']).optional(),
+  started_from: timestampInput.optional().meta({ description: 'Inclusive' }),
+  started_to: timestampInput.optional().meta({ description: 'Exclusive' }),
+});
+
+const type = text(64)
+  .refine((value) => value.trim() !== '', 'Must not be blank')
+  .optional();
+const body = text(65_536).refine((value) => value.trim() !== '', 'Must not be blank');
+const tags = z.array(z.string().refine((value) => [...value.trim()].length <= 64, 'Must be at most 64 characters'));
+
+const properties = {
+  started_at: timestampInput.optional(),
+  at: timestampInput.optional().meta({ deprecated: true, description: 'The old name of started_at' }),
+  ended_at: timestampInput.nullable().optional(),
+  is_ongoing: z.boolean().optional(),
+  group_id: id.nullable().optional(),
+  is_key: z.boolean().optional(),
+  icon: text(8).optional(),
+  title: text(255).optional(),
+  tags: tags.refine((values) => normaliseList(values).length <= 50, 'Must be at most 50 tags').optional(),
+};
+
+const hasOneStart = ({ at, started_at }: { at?: string | undefined; started_at?: string | undefined }) =>
+  at === undefined || started_at === undefined;
+const twoStarts = { path: ['at'], error: 'Must not stand beside started_at, of which it is the old name' };
+
+export const newTimelineEvent = z
+  .strictObject({
+    body,
+    ...properties,
+    type: type.refine((value) => value === undefined || !isReservedType(value.trim()), 'The type is reserved'),
+    source: z.string().optional().meta({ description: 'Taken and overridden: it is always api' }),
+  })
+  .refine(hasOneStart, twoStarts)
+  .meta({ id: 'NewTimelineEvent' });
+
+export const timelineEventPatch = z
+  .strictObject({ body: body.optional(), ...properties, type })
+  .refine(hasOneStart, twoStarts)
+  .meta({ id: 'TimelineEventPatch' });
+
+function isGroup(text: string): boolean {
+  return text === UNGROUPED || (/^\d+$/.test(text) && Number(text) >= 1 && Number.isSafeInteger(Number(text)));
+}

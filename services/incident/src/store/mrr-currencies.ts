@@ -1,0 +1,21 @@
+import type { Knex } from '@tocsin/runtime';
+
+/** The currencies in which a workspace was ever told of revenue at stake. */
+export function mrrCurrencies(db: Knex, workspaceId: number) {
+  return {
+    async add(currencies: readonly string[]): Promise<void> {
+      if (currencies.length === 0) return;
+      await db('mrr_currencies')
+        .insert([...new Set(currencies)].sort().map((currency) => ({ workspace_id: workspaceId, currency })))
+        .onConflict(['workspace_id', 'currency'])
+        .ignore();
+    },
+
+    async list(): Promise<string[]> {
+      const rows = await db('mrr_currencies')
+        .where({ workspace_id: workspaceId })
+        .select<{ currency: string }[]>('currency');
+      return rows.map(({ currency }) => currency);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { invalid, notFound } from '@tocsin/http';
+import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
+import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
+
+/** Timeline events of one workspace, over a pool or a transaction. */
+export function timelineStore(db: Knex, workspaceId: number) {
+  const events = () => db<TimelineRow>('timeline_events').where('workspace_id', workspaceId);
+  const one = (row: TimelineRow | undefined): TimelineEvent => {
+    if (row === undefined) throw notFound('The timeline event');
+    return toTimelineEvent(row);
+  };
+  return {
+    /** @throws DomainError `not_found` */
+    get: async (id: number): Promise<TimelineEvent> => one(await events().where({ id }).first(TIMELINE_COLUMNS)),
+
+    /** For a transaction that holds the incident, and so its whole timeline. @throws DomainError `not_found` */
+    getForUpdate: async (id: number): Promise<TimelineEvent> =>
+      one(await events().where({ id }).forUpdate().first(TIMELINE_COLUMNS)),
+
+    /** Whose event it is, which never changes. @throws DomainError `not_found` */
+    async getIncidentId(id: number): Promise<number> {
+      const row = await events().where({ id }).first('incident_id');
+      if (row === undefined) throw notFound('The timeline event');
+      return row.incident_id;
+    },
+
+    /** @throws DomainError `invalid_request` for a group that the workspace does not have */
+    async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
+      const columns = { ...toTimelineColumns(event), workspace_id: workspaceId };
+      const [row] = await inKnownGroup(db('timeline_events').insert(columns).returning<{ id: number }[]>('id'));
+      return { ...event, id: (row as { id: number }).id };
+    },
+
+    /** @throws DomainError `invalid_request` for a group that the workspace does not have */
+    async update(event: TimelineEvent): Promise<void> {
+      await inKnownGroup(events().where('id', event.id).update(toTimelineColumns(event)));
+    },
+
+    async delete(id: number): Promise<void> {
+      await events().where({ id }).delete();
+    },
+
+    /** The beginning of an incident's last event, by the order of timelines. */
+    async findLatest(incidentId: number): Promise<{ startedAt: Instant; title: string; body: string } | undefined> {
+      const row = await events()
+        .where('incident_id', incidentId)
+        .orderBy([
+          { column: 'started_at', order: 'desc' },
+          { column: 'id', order: 'desc' },
+        ])
+        .first<{ started_at: Instant; title: string; body: string } | undefined>(
+          'started_at',
+          'title',
+          db.raw('left(body, 140) as body'),
+        );
+      return row && { startedAt: row.started_at, title: row.title, body: row.body };
+    },
+  };
+}
+
+async function inKnownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    if (brokenConstraint(error) === 'timeline_events_group') {
+      throw invalid('group_id', 'Must be a timeline group of the workspace');
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { FieldType } from '@tocsin/contracts';
+import type { Instant, Knex } from '@tocsin/runtime';
+import { VALUE_COLUMNS, type ValueRecord, valueRows } from './value-row.ts';
+
+/** A value that an incident holds. */
+export interface StoredValue {
+  fieldId: number;
+  slug: string;
+  fieldType: FieldType;
+  value: unknown;
+  updatedAt: Instant;
+  updatedBy: string;
+}
+
+type ValueRow = Pick<ValueRecord, 'field_id' | 'slug' | 'field_type' | 'value' | 'updated_at' | 'updated_by'>;
+
+const COLUMNS = VALUE_COLUMNS.join(', ');
+const PUT = `
+  insert into incident_values (workspace_id, incident_id, ${COLUMNS})
+  select ?, ?, ${COLUMNS} from ${valueRows('?')}
+  on conflict (incident_id, field_id) do update set ${VALUE_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+/** The custom-field values of incidents of one workspace, over a pool or a transaction. */
+export function valueStore(db: Knex, workspaceId: number) {
+  const ofIncident = (incidentId: number) =>
+    db('incident_values').where({ workspace_id: workspaceId, incident_id: incidentId });
+  return {
+    /** In no order of their own. */
+    async list(incidentId: number): Promise<StoredValue[]> {
+      const rows = await ofIncident(incidentId).select<ValueRow[]>(
+        'field_id',
+        'slug',
+        'field_type',
+        'value',
+        'updated_at',
+        'updated_by',
+      );
+      return rows.map((row) => ({
+        fieldId: row.field_id,
+        slug: row.slug,
+        fieldType: row.field_type,
+        value: row.value,
+        updatedAt: row.updated_at,
+        updatedBy: row.updated_by,
+      }));
+    },
+
+    /** Of an incident that this transaction has locked. */
+    async put(incidentId: number, records: readonly ValueRecord[]): Promise<void> {
+      if (records.length > 0) await db.raw(PUT, [workspaceId, incidentId, JSON.stringify(records)]);
+    },
+
+    /** Of an incident that this transaction has locked. */
+    async remove(incidentId: number, fieldIds: readonly number[]): Promise<void> {
+      if (fieldIds.length > 0) await ofIncident(incidentId).whereIn('field_id', fieldIds).delete();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { IdempotencyClaim } from '@tocsin/http';
+import { outboxRow } from '@tocsin/messaging';
+import { choose } from '../domain/configuration.ts';
+import { declare } from '../domain/declare.ts';
+import type { Incident } from '../domain/incident.ts';
+import { incidentSnapshot } from '../domain/snapshot.ts';
+import { type GivenValue, valuesAtCreation, withValues } from '../domain/values.ts';
+import { fill, insertIncident, placeholders } from '../store/insert-incident.ts';
+import { replicaStore } from '../store/replica-store.ts';
+import { actorOf, type Caller, eventWorkspaceOf, type Tools } from './context.ts';
+import { propertiesOf, type WireProperties } from './properties.ts';
+import { checkReferences, namesUsers } from './references.ts';
+
+export interface DeclareCommand extends Caller {
+  body: WireProperties & { title: string; custom_field_values?: readonly GivenValue[] | undefined };
+  claim: IdempotencyClaim | undefined;
+  /** The answer's text for an incident; made before the statement that stores it. */
+  render: (incident: Incident) => string;
+}
+
+/**
+ * Declares an incident (contract: Incidents): the incident, its event and the outcome of its Idempotency-Key commit together.
+ * @returns the answer's text
+ * @throws DomainError `invalid_request` for a status, severity, team or user that is not there, or a custom-field value that is
+ * missing or does not fit
+ */
+export async function declareIncident(tools: Tools, command: DeclareCommand): Promise<string> {
+  const { principal, requestId, body, claim, render } = command;
+  const { workspace } = principal;
+  const said = propertiesOf(body);
+  const { statuses, severities } = await tools.configurations.get(workspace);
+  const status = choose(statuses, body.status, 'status');
+  const severity = choose(severities, body.severity, 'severity');
+
+  const reached = await tools.replicas.refresh(
+    workspace,
+    'catalog',
+    'custom_field',
+    ...(namesUsers(said) ? (['users'] as const) : []),
+  );
+  await checkReferences(tools.database, workspace, said);
+  const fields = await tools.fields.get(workspace.id, reached.get('custom_field'));
+  const values = valuesAtCreation(fields, body.custom_field_values ?? []);
+  const inherited =
+    said.service === undefined ? null : await replicaStore(tools.database, workspace.id).findOwnerTeam(said.service);
+
+  const incident = declare({
+    workspaceId: workspace.id,
+    properties: {
+      ...said,
+      title: body.title.trim(),
+      status: status.key,
+      severity: severity.key,
+      severityMode: said.severityMode ?? 'auto',
+      teamId: said.teamId ?? inherited,
+    },
+    statusIsTerminal: status.isTerminal,
+    customFields: withValues({}, values),
+    by: actorOf(command),
+    now: tools.clock.now(),
+  });
+
+  // The ID and the number exist only once the statement runs; texts that hold them are completed there.
+  const blank = placeholders();
+  const numbered = { ...incident, id: blank.id, number: blank.number } as unknown as Incident;
+  const text = render(numbered);
+  const event = outboxRow({
+    type: 'incident.created',
+    occurredAt: incident.createdAt,
+    workspace: eventWorkspaceOf(command),
+    requestId,
+    data: { incident: incidentSnapshot(numbered) },
+  });
+  const real = await insertIncident(tools.database, {
+    incident,
+    values,
+    blank,
+    event,
+    claim: claim && { token: claim.token, text },
+  });
+  tools.wakeRelay();
+  return fill(text, blank, real);
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Client } from '@tocsin/testing';
+import { startService, type TestService } from './service.ts';
+
+let service: TestService;
+let client: Client;
+beforeAll(async () => {
+  service = await startService();
+  client = service.as();
+});
+afterAll(async () => service.stop());
+
+async function changed(times: number): Promise<string> {
+  const { body } = await client.post('/api/v1/incidents', { title: 'title 1' });
+  const path = `/api/v1/incidents/${body.incident.id}`;
+  for (let revision = 1; revision <= times; revision += 1) {
+    await client.patch(path, { title: `title ${revision + 1}` }, { 'If-Service-Resource-Version': String(revision) });
+  }
+  return path;
+}
+
+test('a new incident has none', async () => {
+  const path = await changed(0);
+  const { status, body } = await client.get(`${path}/changelog`);
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { changelog: [], pagination: { limit: 50, has_more: false } },
+  });
+});
+
+test('pages lead from the newest to the oldest, each entry once', async () => {
+  const path = await changed(7);
+  const seen: number[] = [];
+  for (let next = `${path}/changelog?limit=3`; next !== '';) {
+    const { body } = await client.get(next);
+    seen.push(...body.changelog.map(({ revision }: { revision: number }) => revision));
+    const cursor = body.pagination.next_cursor;
+    expect(body.pagination.has_more).toBe(cursor !== undefined);
+    next = cursor === undefined ? '' : `${path}/changelog?limit=3&cursor=${cursor}`;
+  }
+  expect(seen).toEqual([8, 7, 6, 5, 4, 3, 2]);
+});
+
+test('a timeline event is no entry, and neither is a PATCH that changes nothing', async () => {
+  const path = await changed(1);
+  await client.post(`${path}/timeline`, { body: 'x' });
+  await client.patch(path, { title: 'title 2' }, { 'If-Service-Resource-Version': '3' });
+  const { body } = await client.get(`${path}/changelog`);
+  expect(body.changelog).toHaveLength(1);
+});
+
+test('a cursor belongs to its incident', async () => {
+  const [one, other] = [await changed(2), await changed(2)];
+  const { body } = await client.get(`${one}/changelog?limit=1`);
+  const cursor: string = body.pagination.next_cursor;
+  for (const wrong of [`${other}/changelog?cursor=${cursor}`, `${one}/changelog?cursor=${cursor}x`]) {
+    expect(await client.get(wrong)).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'cursor' } });
+  }
+  const stranger = service.as({ workspace: { id: 9, slug: 'other' } });
+  expect(await stranger.get(`${one}/changelog`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await client.get(`${one}/changelog?sort=asc`)).toMatchObject({ status: 400, body: { field: 'sort' } });
+});

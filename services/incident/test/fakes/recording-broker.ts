@@ -1,0 +1,15 @@
+import type { Envelope } from '@tocsin/contracts';
+import { MemoryBroker, type OutgoingMessage, type PublishOutcome } from '@tocsin/messaging';
+
+/** The in-process broker, which remembers what was published; as a real one would, also for apps that are not running. */
+export class RecordingBroker extends MemoryBroker {
+  // Tests reach into events of every type.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly published: Envelope<any>[] = [];
+
+  override async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
+    this.published.push(...messages.map(({ body }) => JSON.parse(body)));
+    await super.publish(messages);
+    return messages.map(() => 'confirmed');
+  }
+}

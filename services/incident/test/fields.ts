@@ -1,0 +1,65 @@
+import type { CustomFieldDefinition } from '@tocsin/contracts';
+import type { Client, TestUser } from '@tocsin/testing';
+import type { TestService } from './service.ts';
+
+export interface Workspace {
+  id: number;
+  client: Client;
+  /** Speaks as another of its users. */
+  as(userId: number): Client;
+  /** Defines a field as its owner does; a string, unless it is told otherwise. */
+  define(field: Partial<CustomFieldDefinition>): Promise<CustomFieldDefinition>;
+  /** Changes a definition as its owner does. */
+  redefine(id: number, change: Partial<CustomFieldDefinition>): Promise<void>;
+  /** Declares an incident with these values by slug, and answers its path. */
+  declare(values?: Record<string, unknown>): Promise<string>;
+}
+
+let workspaces = 1_000;
+let definitions = 0;
+
+/** A workspace that no other test knows. */
+export function freshWorkspace(service: TestService): Workspace {
+  const id = (workspaces += 1);
+  const fields: CustomFieldDefinition[] = [];
+  const user = (more: TestUser = {}) => service.as({ workspace: { id }, ...more });
+  const client = user();
+  return {
+    id,
+    client,
+    as: (userId) => user({ user_id: userId }),
+    async define(field) {
+      const number = (definitions += 1);
+      const definition: CustomFieldDefinition = {
+        id: number,
+        revision: 1,
+        name: `Field ${number}`,
+        slug: `field_${number}`,
+        field_type: 'string',
+        required: false,
+        required_on_creation: false,
+        sort_order: number,
+        created_at: '2026-11-20T09:00:00.000Z',
+        archived_at: null,
+        ...field,
+      };
+      fields.push(definition);
+      await service.owners.change(id, (data) => void data.fields.push(definition));
+      return definition;
+    },
+    async redefine(fieldId, change) {
+      await service.owners.change(id, (data) => {
+        data.fields = data.fields.map((field) => (field.id === fieldId ? { ...field, ...change } : field));
+      });
+    },
+    async declare(values = {}) {
+      const custom_field_values = Object.entries(values).map(([slug, value]) => ({
+        field_id: fields.find((field) => field.slug === slug)?.id,
+        value,
+      }));
+      const { status, body } = await client.post('/api/v1/incidents', { title: 'x', custom_field_values });
+      if (status !== 201) throw new Error(`not declared: ${JSON.stringify(body)}`);
+      return `/api/v1/incidents/${body.incident.id}`;
+    },
+  };
+}

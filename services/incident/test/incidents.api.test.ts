@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+describe('creating an incident', () => {
+  test('answers the whole resource, with the defaults', async () => {
+    const { status, body, headers } = await service.as().post('/api/v1/incidents', { title: '  Checkout is down ' });
+    expect(status).toBe(201);
+    expect(headers.get('Service-Resource-Version')).toBe('1');
+    expect(body.incident).toMatchObject({
+      revision: 1,
+      company_id: 1,
+      human_id: 'INC-1',
+      title: 'Checkout is down',
+      status: 'open',
+      severity: 'sev3',
+      severity_mode: 'auto',
+      issue_type: 'incident',
+      created_by: '42',
+      team_id: null,
+      status_changed_at: null,
+      custom_fields: {},
+      has_assignees: false,
+      duration_seconds: 0,
+      duration_anchor: 'created_at',
+    });
+    const again = await service.as().get(`/api/v1/incidents/${body.incident.id}`);
+    expect({ ...again.body.incident, duration_seconds: 0 }).toEqual(body.incident);
+    const byReference = await service.as().get('/api/v1/incident-references/inc-1');
+    expect(byReference.body.incident.id).toBe(body.incident.id);
+  });
+
+  test('judges texts as they are kept, and addresses as they came', async () => {
+    const create = async (body: object) => service.as().post('/api/v1/incidents', { title: 'x', ...body });
+    const title = '😀'.repeat(255);
+    expect((await create({ title: ` ${title} ` })).body.incident).toMatchObject({ title });
+    expect((await create({ title: `${title}x` })).body).toMatchObject({ code: 'invalid_request', field: 'title' });
+    const region = 'x'.repeat(64);
+    expect((await create({ regions: [` ${region} `] })).body.incident).toMatchObject({ regions: [region] });
+    expect((await create({ regions: [`${region}x`] })).body).toMatchObject({ field: 'regions.0' });
+    for (const url of ['https://a.example/\n', 'https://a.example/a b', ' https://a.example', 'https:\\\\a.example']) {
+      expect((await create({ doc_url: url })).body).toMatchObject({ code: 'invalid_request', field: 'doc_url' });
+    }
+  });
+
+  test('gives every incident its own number, counted in its own workspace', async () => {
+    const client = service.as({ workspace: { id: 2, slug: 'other' } });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => client.post('/api/v1/incidents', { title: 'x' })),
+    );
+    const numbers = answers.map(({ body }) => Number(body.incident.human_id.slice(4))).sort((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+});
+
+describe('changing an incident', () => {
+  test('takes the revision that was read, and refuses a stale one', async () => {
+    const client = service.as();
+    const { body } = await client.post('/api/v1/incidents', { title: 'first' });
+    const path = `/api/v1/incidents/${body.incident.id}`;
+    const changed = await client.patch(
+      path,
+      { title: 'second', status: 'resolved' },
+      { 'If-Service-Resource-Version': '1' },
+    );
+    expect(changed.status).toBe(200);
+    expect(changed.body.incident).toMatchObject({
+      title: 'second',
+      status: 'resolved',
+      issue_type: 'incident',
+      revision: 2,
+    });
+    expect(changed.body.incident.status_changed_at).not.toBeNull();
+    const stale = await client.patch(path, { title: 'third' }, { 'If-Service-Resource-Version': '1' });
+    expect(stale.status).toBe(412);
+    expect(stale.body).toMatchObject({ code: 'precondition_failed', field: 'If-Service-Resource-Version' });
+    const same = await client.patch(path, { title: 'second' }, { 'If-Service-Resource-Version': '2' });
+    expect(same.body.incident.revision).toBe(2);
+  });
+});
+
+describe('what an incident refers to', () => {
+  test('must be active when it is set, and may stay when it no longer is', async () => {
+    const team = { id: 1, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null };
+    const user = { id: 7, email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' } as const;
+    await service.owners.change(5, (data) => {
+      data.teams = [team];
+      data.users = [user];
+    });
+    const stored = { team_id: 1, incident_manager: '7', incident_responders: ['7'] };
+    const before = service.as({ workspace: { id: 5, version: 1 } });
+    const { body } = await before.post('/api/v1/incidents', { title: 'x', ...stored });
+    expect(body.incident).toMatchObject(stored);
+
+    await service.owners.change(5, (data) => {
+      data.teams = [{ ...team, revision: 2, archived_at: '2026-11-01T00:00:00.000Z' }];
+      data.users = [{ ...user, active: false }];
+    });
+    const client = service.as({ workspace: { id: 5, version: 2 } });
+    const patch = async (id: number, change: object, revision: number) =>
+      client.patch(`/api/v1/incidents/${id}`, change, { 'If-Service-Resource-Version': String(revision) });
+    expect((await patch(body.incident.id, stored, 1)).body.incident).toMatchObject({ ...stored, revision: 1 });
+    expect((await patch(body.incident.id, { ...stored, title: 'y' }, 1)).body.incident.revision).toBe(2);
+
+    const { body: other } = await client.post('/api/v1/incidents', { title: 'x' });
+    for (const [name, value] of Object.entries(stored)) {
+      const field = name === 'incident_responders' ? `${name}.0` : name;
+      expect((await patch(other.incident.id, { [name]: value }, 1)).body).toMatchObject({
+        code: 'invalid_request',
+        field,
+      });
+    }
+  });
+});
+
+describe('a severity in a PATCH', () => {
+  test('is a decision by hand, unless it is the one that is there', async () => {
+    const client = service.as();
+    const { body } = await client.post('/api/v1/incidents', { title: 'scored' });
+    const path = `/api/v1/incidents/${body.incident.id}`;
+    const same = await client.patch(path, { severity: 'sev3' }, { 'If-Service-Resource-Version': '1' });
+    expect(same.body.incident).toMatchObject({ revision: 1, severity_mode: 'auto' });
+    const other = await client.patch(path, { severity: 'sev1' }, { 'If-Service-Resource-Version': '1' });
+    expect(other.body.incident).toMatchObject({ revision: 2, severity: 'sev1', severity_mode: 'manual' });
+    const back = await client.patch(path, { severity_mode: 'auto' }, { 'If-Service-Resource-Version': '2' });
+    expect(back.body.incident).toMatchObject({ revision: 3, severity: 'sev1', severity_mode: 'auto' });
+  });
+});
+
+describe('idempotency keys', () => {
+  test('fifty identical creates at once make one incident', async () => {
+    const client = service.as({ workspace: { id: 3 } });
+    const send = async () => client.post('/api/v1/incidents', { title: 'once' }, { 'Idempotency-Key': 'k-1' });
+    const answers = await Promise.all(Array.from({ length: 50 }, send));
+    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.incident.id));
+    expect(ids.size).toBe(1);
+    expect(answers.every(({ status, body }) => status === 201 || body.code === 'idempotency_in_progress')).toBe(true);
+    const replay = await send();
+    expect(replay.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(replay.body.incident.id).toBe([...ids][0]);
+    const list = await client.get('/api/v1/incidents');
+    expect(list.body.incidents).toHaveLength(1);
+    const other = await client.post('/api/v1/incidents', { title: 'twice' }, { 'Idempotency-Key': 'k-1' });
+    expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
+  });
+});

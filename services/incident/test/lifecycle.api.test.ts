@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Answer, type Client, eventually } from '@tocsin/testing';
+import { RecordingBroker } from './fakes/recording-broker.ts';
+import { startService, type TestService } from './service.ts';
+
+const broker = new RecordingBroker();
+let service: TestService;
+let client: Client;
+beforeAll(async () => {
+  service = await startService({ broker });
+  client = service.as();
+});
+afterAll(async () => service.stop());
+
+/** Declares an incident, and speaks of it. */
+async function declared(properties: object = {}) {
+  const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down', ...properties });
+  const id: number = body.incident.id;
+  const path = `/api/v1/incidents/${id}`;
+  return {
+    id,
+    path,
+    does: async (operation: string, body?: unknown) => client.post(`${path}/${operation}`, body),
+    now: async () => (await client.get(path)).body.incident,
+    changelog: async () => (await client.get(`${path}/changelog`)).body.changelog,
+    timeline: async () => (await client.get(`${path}/timeline`)).body.events,
+  };
+}
+
+/** What the world is told of one incident, oldest first. */
+const eventsOf = (id: number) => broker.published.filter(({ data }) => data.incident.id === id);
+const told = async (id: number, revision: number) =>
+  eventually(() => eventsOf(id).find(({ data }) => data.incident.revision === revision));
+
+const refused = (status: number, code: string, field?: string) =>
+  expect.objectContaining({ status, body: expect.objectContaining(field === undefined ? { code } : { code, field }) });
+
+describe('resolving', () => {
+  test('makes it resolved and a postmortem, in one revision with the note', async () => {
+    const incident = await declared();
+    const answer = await incident.does('resolve', { resolution_note: ' Rolled back. ', expected_revision: 1 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('Service-Resource-Version')).toBe('2');
+    expect(answer.body.incident).toMatchObject({
+      status: 'resolved',
+      issue_type: 'postmortem',
+      revision: 2,
+      event_count: 1,
+      last_event_summary: ' Rolled back. ',
+    });
+    const { timeline_event: event } = answer.body;
+    expect(event).toMatchObject({
+      type: 'resolution',
+      source: 'api',
+      title: '',
+      body: ' Rolled back. ',
+      incident_id: incident.id,
+      created_by: '42',
+      revision: 1,
+    });
+    expect(answer.body.incident.last_event_at).toBe(event.started_at);
+    expect(await incident.timeline()).toEqual([event]);
+    expect({ ...(await incident.now()), duration_seconds: 0 }).toEqual({
+      ...answer.body.incident,
+      duration_seconds: 0,
+    });
+    expect(await incident.changelog()).toEqual([
+      {
+        id: expect.any(Number),
+        incident_id: incident.id,
+        revision: 2,
+        actor: '42',
+        changed_at: answer.body.incident.status_changed_at,
+        changes: [
+          { field: 'status', from: 'open', to: 'resolved' },
+          { field: 'issue_type', from: 'incident', to: 'postmortem' },
+        ],
+      },
+    ]);
+    expect(await told(incident.id, 2)).toMatchObject({
+      type: 'incident.updated',
+      workspace: { id: 1 },
+      data: { incident: { status: 'resolved' }, changes: [{ field: 'status' }, { field: 'issue_type' }] },
+    });
+  });
+
+  test('takes no body at all, and adds no event for a blank note', async () => {
+    const incident = await declared();
+    const answer = await incident.does('resolve');
+    expect(answer.body).toEqual({ incident: expect.objectContaining({ status: 'resolved', event_count: 0 }) });
+    const blank = await declared();
+    expect((await blank.does('resolve', { resolution_note: ' \n ' })).body.timeline_event).toBeUndefined();
+    expect(await blank.timeline()).toEqual([]);
+  });
+
+  test('again changes nothing, but for a note and the type', async () => {
+    const incident = await declared();
+    await incident.does('resolve');
+    const again = await incident.does('resolve');
+    expect(again).toMatchObject({ status: 200, body: { incident: { revision: 2 } } });
+    expect(await incident.changelog()).toHaveLength(1);
+    const noted = await incident.does('resolve', { resolution_note: 'Cause found' });
+    expect(noted.body).toMatchObject({
+      incident: { revision: 3, event_count: 1 },
+      timeline_event: { type: 'resolution' },
+    });
+    expect(await incident.changelog()).toHaveLength(1);
+    const headers = { 'If-Service-Resource-Version': '3' };
+    await client.patch(incident.path, { issue_type: 'incident' }, headers);
+    const typed = await incident.does('resolve');
+    expect(typed.body.incident).toMatchObject({ revision: 5, issue_type: 'postmortem', status: 'resolved' });
+  });
+});
+
+describe('closing and reopening', () => {
+  test('closing leaves the type alone, and closing again changes nothing', async () => {
+    const incident = await declared({ issue_type: 'ticket' });
+    const closed = await incident.does('close', { close_note: 'Not ours' });
+    expect(closed.body).toMatchObject({
+      incident: { status: 'closed', issue_type: 'ticket', revision: 2, event_count: 1 },
+      timeline_event: { type: 'closure', body: 'Not ours' },
+    });
+    expect((await incident.does('close')).body.incident.revision).toBe(2);
+  });
+
+  test('reopening leads to active, and only from the end', async () => {
+    const incident = await declared();
+    expect(await incident.does('reopen', { reopen_note: 'x' })).toEqual(refused(409, 'invalid_resource_state'));
+    expect(await incident.timeline()).toEqual([]);
+    await incident.does('resolve');
+    const reopened = await incident.does('reopen', { reopen_note: 'It is back' });
+    expect(reopened.body).toMatchObject({
+      incident: { status: 'active', issue_type: 'incident', revision: 3 },
+      timeline_event: { type: 'reopening', body: 'It is back' },
+    });
+    expect(await incident.does('reopen')).toEqual(refused(409, 'invalid_resource_state'));
+    await incident.does('resolve');
+    await incident.does('close');
+    expect((await incident.does('reopen')).body.incident).toMatchObject({ status: 'active', issue_type: 'postmortem' });
+  });
+
+  test('the duration ends with the incident, and goes on when it is taken up again', async () => {
+    const incident = await declared({ impact_started_at: '2026-01-01T00:00:00Z' });
+    const { body } = await incident.does('close');
+    const end = Date.parse(body.incident.status_changed_at);
+    const seconds = Math.floor((end - Date.parse('2026-01-01T00:00:00Z')) / 1_000);
+    expect(body.incident).toMatchObject({ duration_seconds: seconds, duration_anchor: 'impact_started_at' });
+  });
+});
+
+describe('the archive', () => {
+  test('takes an incident, and gives it back as it was', async () => {
+    const incident = await declared();
+    const archived = await incident.does('archive', { expected_revision: 1 });
+    expect(archived).toMatchObject({
+      status: 200,
+      body: { incident: { revision: 2, archived_by: 42, status: 'open' } },
+    });
+    expect(archived.body.incident.archived_at).not.toBeNull();
+    expect(archived.headers.get('Service-Resource-Version')).toBe('2');
+    expect(await told(incident.id, 2)).toMatchObject({
+      type: 'incident.archived',
+      data: { incident: { revision: 2 } },
+    });
+    expect(await incident.does('archive')).toEqual(refused(409, 'invalid_resource_state'));
+
+    const restored = await incident.does('restore');
+    expect(restored.body.incident).toMatchObject({ revision: 3, archived_at: null, archived_by: null });
+    expect(await told(incident.id, 3)).toMatchObject({ type: 'incident.restored' });
+    expect(await incident.does('restore')).toEqual(refused(409, 'invalid_resource_state'));
+    const fields = (await incident.changelog()).map(({ changes }: { changes: { field: string }[] }) =>
+      changes.map(({ field }) => field),
+    );
+    expect(fields).toEqual([
+      ['archived_at', 'archived_by'],
+      ['archived_at', 'archived_by'],
+    ]);
+    expect(eventsOf(incident.id).map(({ type }) => type)).toEqual([
+      'incident.created',
+      'incident.archived',
+      'incident.restored',
+    ]);
+  });
+
+  test('lets nothing be written, whatever the revision, and everything be read', async () => {
+    const incident = await declared();
+    const { body } = await client.post(`${incident.path}/timeline`, { body: 'x' });
+    await incident.does('archive');
+    const at = { 'If-Service-Resource-Version': '1' };
+    const event = `/api/v1/timeline/${body.event.id}`;
+    for (const answer of [
+      await incident.does('resolve', { expected_revision: 1 }),
+      await incident.does('close'),
+      await incident.does('reopen'),
+      await incident.does('archive', { expected_revision: 1 }),
+      await client.patch(incident.path, { title: 'y' }, at),
+      await client.post(`${incident.path}/timeline`, { body: 'y' }),
+      await client.patch(event, { title: 'y' }, at),
+      await client.delete(event),
+    ]) {
+      expect(answer).toEqual(refused(409, 'invalid_resource_state'));
+    }
+    expect((await incident.now()).revision).toBe(3);
+    expect(await incident.timeline()).toHaveLength(1);
+    expect((await client.get(event)).status).toBe(200);
+  });
+});
+
+describe.each([
+  ['resolve', 'resolution_note'],
+  ['close', 'close_note'],
+  ['reopen', 'reopen_note'],
+  ['archive', undefined],
+  ['restore', undefined],
+])('every operation: %s', (operation, note) => {
+  test('refuses a stale revision, and then has done nothing', async () => {
+    const incident = await declared(operation === 'reopen' ? { status: 'closed' } : {});
+    if (operation === 'restore') await incident.does('archive');
+    const { revision } = await incident.now();
+    const stale = await incident.does(operation, { expected_revision: revision + 1, ...(note && { [note]: 'x' }) });
+    expect(stale).toEqual(refused(412, 'precondition_failed', 'expected_revision'));
+    expect(await incident.now()).toMatchObject({ revision, event_count: 0 });
+  });
+
+  test('refuses what it does not know', async () => {
+    const incident = await declared();
+    expect(await incident.does(operation, { note: 'x' })).toEqual(refused(400, 'unknown_field', 'note'));
+    for (const expected_revision of [0, '1', 1.5, null]) {
+      expect(await incident.does(operation, { expected_revision })).toEqual(
+        refused(400, 'invalid_request', 'expected_revision'),
+      );
+    }
+    if (note !== undefined) {
+      for (const text of [null, 5, 'x'.repeat(10_001)]) {
+        expect(await incident.does(operation, { [note]: text })).toEqual(refused(400, 'invalid_request', note));
+      }
+    }
+    expect((await incident.now()).revision).toBe(1);
+  });
+
+  test('does not find what is not there, or not there for this workspace', async () => {
+    const incident = await declared();
+    const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
+    for (const answer of [
+      await strangers.post(`${incident.path}/${operation}`),
+      await client.post(`/api/v1/incidents/999999999999/${operation}`),
+    ]) {
+      expect(answer).toEqual(refused(404, 'not_found'));
+    }
+    expect(await client.post(`/api/v1/incidents/0/${operation}`)).toEqual(refused(400, 'invalid_request', 'id'));
+  });
+});
+
+describe('racing', () => {
+  test('fifty PATCHes with one revision: one is taken, the others are stale', async () => {
+    const incident = await declared();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) =>
+        client.patch(incident.path, { title: `title ${index}` }, { 'If-Service-Resource-Version': '1' }),
+      ),
+    );
+    const withStatus = (status: number) => answers.filter((answer) => answer.status === status);
+    expect(withStatus(200)).toHaveLength(1);
+    expect(withStatus(412)).toHaveLength(49);
+    expect(await incident.now()).toMatchObject({ revision: 2, title: withStatus(200)[0]?.body.incident.title });
+    expect(await incident.changelog()).toHaveLength(1);
+  });
+
+  test('operations with one expected revision: one is taken', async () => {
+    const incident = await declared();
+    const answers: Answer[] = await Promise.all(
+      ['resolve', 'close', 'archive', 'resolve', 'close'].map(async (operation) =>
+        incident.does(operation, { expected_revision: 1 }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await incident.now()).revision).toBe(2);
+  });
+});

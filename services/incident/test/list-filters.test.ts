@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import { visibleFrom } from '../src/domain/history.ts';
+import { isLegacyCompatible, listFilters, type ListQuery } from '../src/domain/list-filters.ts';
+import { listSort } from '../src/domain/list-sort.ts';
+
+const filters = (query: ListQuery) => listFilters(query, 'USD');
+
+describe('filters', () => {
+  test.each<[ListQuery, ListQuery]>([
+    [{}, { scope: 'all', status_scope: 'all', active_only: false, unassigned_team: false, mine: false }],
+    [{}, { mrr_basis: 'normalized', mrr_currency: 'USD' }],
+    [{ status: ['open', 'active'] }, { status: ['active', 'open', 'active'] }],
+    [{ team_id: [2, 10] }, { team_id: [10, 2, 2] }],
+    [{ region: ['EU', 'ÄRA'] }, { region: ['ära', ' eu '] }],
+    [{ service: ['a\u0308'] }, { service: ['ä'] }],
+    [{ created_to: '2026-11-20T09:00:00Z' }, { created_to: '2026-11-20T10:00:00.0004+01:00' }],
+    [{ created_from: '2026-11-20T09:00:00.001Z' }, { created_from: '2026-11-20T10:00:00.0004+01:00' }],
+    [
+      { mrr_op: '<', mrr_value: 1 },
+      { mrr_op: '<', mrr_value: 1, mrr_currency: 'USD', mrr_basis: 'normalized' },
+    ],
+  ])('of %j are those of %j', (one, other) => {
+    expect(filters(one)).toEqual(filters(other));
+  });
+
+  test.each<[ListQuery, ListQuery]>([
+    [
+      { mrr_op: '<', mrr_value: 1 },
+      { mrr_op: '<', mrr_value: 1, mrr_currency: 'USD', mrr_basis: 'source' },
+    ],
+    [{ service: ['a'] }, { service: ['A'] }],
+    [{ created_to: '2026-11-20T09:00:00Z' }, { created_before: '2026-11-20T09:00:00Z' }],
+    [{ lifecycle: ['postmortem'] }, { scope: 'postmortem' }],
+  ])('of %j are not those of %j', (one, other) => {
+    expect(filters(one)).not.toEqual(filters(other));
+  });
+
+  test('that old cursors knew are told from the others', () => {
+    const old: ListQuery = {
+      scope: 'postmortem',
+      status: ['open'],
+      severity: ['sev1'],
+      service: ['a'],
+      team_id: [1],
+      created_from: '2026-11-20T09:00:00Z',
+      created_to: '2026-11-20T09:00:00Z',
+    };
+    expect(isLegacyCompatible(filters(old))).toBe(true);
+    expect(isLegacyCompatible(filters({ ...old, active_only: true }))).toBe(false);
+    expect(isLegacyCompatible(filters({ ...old, region: ['eu'] }))).toBe(false);
+  });
+});
+
+describe('the sort', () => {
+  test('is by creation, the newest first, unless it is said', () => {
+    expect(listSort({})).toEqual({ key: 'created_at', direction: 'desc', field: null });
+  });
+});
+
+describe('a history limit', () => {
+  const NOW = '2026-11-20T12:00:00.000Z';
+  test.each([
+    [null, null],
+    [1, '2026-11-19T12:00:00.000Z'],
+    [0.5, '2026-11-20T00:00:00.000Z'],
+    [1e12, '0001-01-01T00:00:00.000Z'],
+  ])('of %p days begins at %p', (days, from) => {
+    expect(visibleFrom(days, NOW)).toBe(from);
+  });
+});

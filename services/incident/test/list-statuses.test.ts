@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import { DEFAULT_CONFIGURATION } from '../src/domain/configuration.ts';
+import { listFilters, type ListQuery } from '../src/domain/list-filters.ts';
+import { passingStatuses, statusCounts } from '../src/domain/list-statuses.ts';
+
+const { statuses } = DEFAULT_CONFIGURATION;
+const passing = (query: ListQuery) => passingStatuses(listFilters(query, 'USD'), statuses);
+
+describe('the statuses that pass', () => {
+  test.each<[ListQuery, string[] | null]>([
+    [{}, null],
+    [{ status: ['closed', 'open'] }, ['open', 'closed']],
+    [{ active_only: true }, ['open', 'active', 'on-hold', 'monitoring']],
+    [{ status_scope: 'nonterminal' }, ['open', 'active', 'on-hold', 'monitoring']],
+    [{ status_scope: 'closed' }, ['closed']],
+    [{ status_scope: 'closed', status: ['open', 'closed'] }, ['closed']],
+    [{ status_scope: 'closed', active_only: true }, []],
+    [{ status_scope: 'nonterminal', status: ['resolved', 'open'] }, ['open']],
+  ])('of %j are %j', (query, expected) => {
+    expect(passing(query)).toEqual(expected);
+  });
+});
+
+describe('counts', () => {
+  const counted = new Map([
+    ['open', 3],
+    ['closed', 2],
+    ['taken-away', 1],
+  ]);
+
+  test('match by status, and are of everything besides', () => {
+    expect(statusCounts({ counted, passing: ['closed', 'resolved'], configured: statuses })).toEqual({
+      matched: 2,
+      all: 6,
+      ongoing: 3,
+      byStatus: { open: 3, active: 0, 'on-hold': 0, monitoring: 0, resolved: 0, closed: 2 },
+    });
+    expect(statusCounts({ counted, passing: null, configured: statuses }).matched).toBe(6);
+  });
+});

@@ -1,0 +1,297 @@
+import { byCodePoints } from '../../src/domain/compare-text.ts';
+import { fold } from '../../src/domain/fold.ts';
+import type { IncidentWire } from '../../src/http/wire.ts';
+import type { Listed } from './population.ts';
+import { CONFIGURATION, DEFINITIONS, type FieldSlug, NOW, SERVICES, TEAMS } from './world.ts';
+
+/** A question to a list, as its query string asks it. */
+export interface Asked {
+  scope?: string | undefined;
+  status?: string[] | undefined;
+  severity?: string[] | undefined;
+  service?: string[] | undefined;
+  team_id?: number[] | undefined;
+  created_from?: string | undefined;
+  created_to?: string | undefined;
+  created_before?: string | undefined;
+  region?: string[] | undefined;
+  lifecycle?: string[] | undefined;
+  service_tier?: string[] | undefined;
+  effective_team_id?: number[] | undefined;
+  unassigned_team?: boolean | undefined;
+  active_only?: boolean | undefined;
+  status_scope?: string | undefined;
+  diagnosis?: string[] | undefined;
+  sort?: string | undefined;
+  direction?: string | undefined;
+  sort_custom_field?: string | undefined;
+  custom_filter?: CustomFilter[] | undefined;
+  impact_status?: string[] | undefined;
+  affected_customers_op?: string | undefined;
+  affected_customers_value?: number | undefined;
+  mrr_op?: string | undefined;
+  mrr_value?: number | undefined;
+  mrr_currency?: string | undefined;
+  mrr_basis?: string | undefined;
+}
+
+export interface CustomFilter {
+  slug: FieldSlug;
+  operator: string;
+  value: unknown;
+}
+
+const { workflow_statuses: STATUSES, severities: SEVERITIES, exchange_rates: RATES } = CONFIGURATION;
+const TERMINAL = STATUSES.filter((status) => 'is_terminal' in status).map(({ key }) => key);
+
+const serviceOf = ({ service }: IncidentWire) => SERVICES.find(({ slug }) => slug === service);
+const effectiveTeam = (incident: IncidentWire) => {
+  const service = serviceOf(incident);
+  return incident.team_id ?? (service?.archived_at === null ? service.owner_team_id : null);
+};
+
+function diagnosisOf({ investigation_summary }: IncidentWire): string {
+  switch (investigation_summary?.latest_run?.status) {
+    case undefined:
+      return 'not_run';
+    case 'queued':
+    case 'running':
+      return 'in_progress';
+    case 'completed':
+      return 'completed';
+    case 'unavailable':
+      return 'unavailable';
+    default:
+      return 'needs_attention';
+  }
+}
+const DIAGNOSES = ['not_run', 'in_progress', 'completed', 'needs_attention', 'unavailable'];
+
+const compare = (left: number, operator: string | undefined, right = 0) =>
+  operator === '<' ? left < right : operator === '>' ? left > right : left === right;
+
+/** Whether an incident meets everything asked, but for what is asked of its status. */
+export function meets({ wire, affectedCustomers, mrr }: Listed, asked: Asked): boolean {
+  const any = <Value>(values: readonly Value[] | undefined, matches: (value: Value) => boolean) =>
+    values === undefined || values.some(matches);
+  const unassigned = asked.unassigned_team === true && wire.team_id === null;
+  const saysTeam = asked.team_id !== undefined || asked.effective_team_id !== undefined;
+  return (
+    (asked.scope !== 'postmortem' || wire.issue_type === 'postmortem') &&
+    any(asked.severity, (key) => wire.severity === key) &&
+    any(asked.service, (slug) => wire.service === slug) &&
+    (unassigned || any(asked.team_id, (id) => wire.team_id === id)) &&
+    (unassigned || any(asked.effective_team_id, (id) => effectiveTeam(wire) === id)) &&
+    (asked.unassigned_team !== true || saysTeam || unassigned) &&
+    (asked.created_from === undefined || wire.created_at >= asked.created_from) &&
+    (asked.created_to === undefined || wire.created_at <= asked.created_to) &&
+    (asked.created_before === undefined || wire.created_at < asked.created_before) &&
+    any(asked.region, (region) => wire.regions.some((own) => fold(own) === fold(region))) &&
+    any(asked.lifecycle, (type) => wire.issue_type === type) &&
+    any(asked.service_tier, (tier) => serviceOf(wire)?.tier === tier) &&
+    any(asked.diagnosis, (diagnosis) => diagnosisOf(wire) === diagnosis) &&
+    any(asked.impact_status, (status) => wire.customer_impact_status === status) &&
+    (asked.affected_customers_op === undefined ||
+      (affectedCustomers !== null &&
+        compare(affectedCustomers, asked.affected_customers_op, asked.affected_customers_value))) &&
+    (asked.mrr_op === undefined || meetsMrr(mrr, asked)) &&
+    (asked.custom_filter ?? []).every((filter) => meetsCustom(wire.custom_fields, filter))
+  );
+}
+
+export function meetsStatus({ wire }: Listed, { status, active_only, status_scope }: Asked): boolean {
+  const isTerminal = TERMINAL.includes(wire.status);
+  return (
+    (status === undefined || status.includes(wire.status)) &&
+    !(active_only === true && isTerminal) &&
+    (status_scope === undefined ||
+      status_scope === 'all' ||
+      (status_scope === 'nonterminal' ? !isTerminal : wire.status === status_scope))
+  );
+}
+
+/** In cents, of which a yen has none: by hundredths of a thousandth, to stay with whole numbers. */
+const CENTS: Record<string, number> = {
+  USD: 100_000,
+  ...Object.fromEntries(RATES.map(({ currency, rate }) => [currency, Math.round(rate * 100_000)])),
+};
+CENTS.JPY = (CENTS.JPY ?? 0) * 100;
+
+function meetsMrr(mrr: Listed['mrr'], { mrr_basis, mrr_currency, mrr_op, mrr_value }: Asked): boolean {
+  if (mrr === null) return false;
+  if (mrr_basis === 'source') {
+    const own = mrr.filter(({ currency }) => currency === mrr_currency);
+    return compare(
+      own.reduce((sum, { amount_minor }) => sum + amount_minor, 0),
+      mrr_op,
+      mrr_value,
+    );
+  }
+  if (mrr.some(({ currency }) => CENTS[currency] === undefined)) return false;
+  const sum = mrr.reduce((total, { currency, amount_minor }) => total + amount_minor * (CENTS[currency] ?? 0), 0);
+  return compare(Math.round(sum / 100_000), mrr_op, mrr_value);
+}
+
+type Money = { amount: number; currency: string };
+
+function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator, value }: CustomFilter): boolean {
+  const { field_type: type } = DEFINITIONS.find((field) => field.slug === slug)!;
+  const own = values[slug];
+  if (own === undefined) return operator === 'is_not' || operator === 'excludes';
+  const list = [value].flat();
+  if (type === 'multi_select') {
+    const has = (option: unknown) => (own as unknown[]).includes(option);
+    if (operator === 'includes_all') return list.every(has);
+    return operator === 'excludes' ? !list.some(has) : list.some(has);
+  }
+  if (type === 'string' || type === 'select') {
+    const text = fold(own as string);
+    const texts = list.map((one) => fold(one as string));
+    if (operator === 'contains') return texts.some((one) => text.includes(one));
+    if (operator === 'starts_with') return texts.some((one) => text.startsWith(one));
+    return texts.includes(text) === (operator === 'is');
+  }
+  if (type === 'boolean') return list.includes(own);
+  if (type === 'monetary') {
+    const monies = list as Money[];
+    const { amount, currency } = own as Money;
+    if (monies.some((money) => money.currency !== currency)) return false;
+    return inOrder(
+      amount,
+      operator,
+      monies.map((money) => money.amount),
+    );
+  }
+  return inOrder(
+    comparable(type, own),
+    operator,
+    list.map((one) => comparable(type, one)),
+  );
+}
+
+/** A value in a form that orders as it does. */
+function comparable(type: string, value: unknown): number | string {
+  if (type === 'number') return value as number;
+  if (type === 'datetime') return Date.parse(value as string);
+  return type === 'time' && (value as string).length === 5 ? `${value as string}:00` : (value as string);
+}
+
+function inOrder(own: number | string, operator: string, others: (number | string)[]): boolean {
+  const [low, high] = others;
+  switch (operator) {
+    case 'gt':
+    case 'after':
+      return own > low!;
+    case 'gte':
+      return own >= low!;
+    case 'lt':
+    case 'before':
+      return own < low!;
+    case 'lte':
+      return own <= low!;
+    case 'between':
+      return own >= low! && own <= high!;
+    default:
+      return others.includes(own);
+  }
+}
+
+type SortKey = number | string | readonly (number | string)[] | null;
+
+const text = (value: string): SortKey => (value === '' ? null : fold(value));
+
+/** What an incident is sorted by; null: nothing. */
+function keyOf({ wire, affectedCustomers }: Listed, { sort = 'created_at', sort_custom_field }: Asked): SortKey {
+  switch (sort) {
+    case 'last_event_at':
+      return wire.last_event_at;
+    case 'severity':
+      return -SEVERITIES.findIndex(({ key }) => key === wire.severity);
+    case 'service':
+      return text(wire.service);
+    case 'diagnosis':
+      return DIAGNOSES.indexOf(diagnosisOf(wire));
+    case 'case':
+      return Number(wire.human_id.slice('INC-'.length));
+    case 'regions':
+      return text(wire.regions[0] ?? '');
+    case 'team': {
+      const id = effectiveTeam(wire);
+      return id === null ? null : text(TEAMS.find((team) => team.id === id)?.name ?? '');
+    }
+    case 'impact':
+      return affectedCustomers;
+    case 'status':
+      return STATUSES.findIndex(({ key }) => key === wire.status);
+    case 'owner':
+      return text(wire.incident_manager);
+    case 'events':
+      return wire.event_count;
+    case 'custom':
+      return customKey(wire.custom_fields, sort_custom_field!);
+    default:
+      return wire.created_at;
+  }
+}
+
+function customKey(values: Readonly<Record<string, unknown>>, slug: string): SortKey {
+  const { field_type: type, config } = DEFINITIONS.find((field) => field.slug === slug)!;
+  const own = values[slug];
+  if (own === undefined) return null;
+  if (type === 'boolean') return Number(own);
+  if (type === 'string') return text(own as string);
+  if (type === 'monetary') return [(own as Money).currency, (own as Money).amount];
+  if (type !== 'select' && type !== 'multi_select') return comparable(type, own);
+  const first = ((type === 'select' ? own : (own as string[])[0]) as string | undefined) ?? '';
+  if (first === '') return null;
+  const options = (config?.options ?? []).map((option) => fold(typeof option === 'string' ? option : option.value));
+  const place = options.indexOf(fold(first));
+  return [place === -1 ? options.length : place, place === -1 ? fold(first) : ''];
+}
+
+function compareKeys(a: NonNullable<SortKey>, b: NonNullable<SortKey>): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'string' && typeof b === 'string') return byCodePoints(a, b);
+  const [left, right] = [a as (number | string)[], b as (number | string)[]];
+  return compareKeys(left[0]!, right[0]!) || compareKeys(left[1]!, right[1]!);
+}
+
+/** Everything that a list answers, page after page. */
+export interface Expected {
+  ids: number[];
+  restricted: number;
+  counts: { matched: number; all: number; ongoing: number; by_status: Record<string, number> };
+}
+
+export function expected(
+  population: readonly Listed[],
+  asked: Asked,
+  { archived, historyDays }: { archived: boolean; historyDays: number | null },
+): Expected {
+  const from = historyDays === null ? '' : new Date(Date.parse(NOW) - historyDays * 86_400_000).toISOString();
+  const found = population
+    .filter(({ wire }) => (wire.archived_at !== null) === archived)
+    .filter((one) => meets(one, asked));
+  const shown = found.filter(({ wire }) => wire.created_at >= from);
+  const matched = shown.filter((one) => meetsStatus(one, asked));
+  const turn = asked.direction === 'asc' ? 1 : -1;
+  const key = (one: Listed) => (archived ? one.wire.archived_at : keyOf(one, asked));
+  const sorted = matched.toSorted((a, b) => {
+    const [left, right] = [key(a), key(b)];
+    const byKey = left === null || right === null ? 0 : compareKeys(left, right);
+    if (byKey !== 0) return byKey * turn;
+    if ((left === null) !== (right === null)) return left === null ? 1 : -1;
+    return (a.wire.id - b.wire.id) * turn;
+  });
+  const counted = (keys: readonly string[]) => shown.filter(({ wire }) => keys.includes(wire.status)).length;
+  return {
+    ids: sorted.map(({ wire }) => wire.id),
+    restricted: found.filter((one) => one.wire.created_at < from && meetsStatus(one, asked)).length,
+    counts: {
+      matched: matched.length,
+      all: shown.length,
+      ongoing: counted(STATUSES.map(({ key: status }) => status).filter((status) => !TERMINAL.includes(status))),
+      by_status: Object.fromEntries(STATUSES.map(({ key: status }) => [status, counted([status])])),
+    },
+  };
+}

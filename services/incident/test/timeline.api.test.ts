@@ -1,0 +1,402 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Knex } from '@tocsin/runtime';
+import { type Answer, type Client, eventually } from '@tocsin/testing';
+import { planConfiguration } from '../src/administration.ts';
+import { RecordingBroker } from './fakes/recording-broker.ts';
+import { startService, type TestService } from './service.ts';
+import { openOwnDatabase } from './timeline.ts';
+
+const broker = new RecordingBroker();
+let service: TestService;
+let client: Client;
+let database: Knex;
+
+beforeAll(async () => {
+  service = await startService({ broker });
+  client = service.as();
+  database = openOwnDatabase(service);
+  const groups = { timeline_groups: [{ id: 3, name: 'Comms' }] };
+  const plan = await planConfiguration(database, 1, groups);
+  await database.transaction(async (trx) => plan.apply(trx));
+});
+afterAll(async () => {
+  await database.destroy();
+  await service.stop();
+});
+
+async function declared() {
+  const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });
+  const path = `/api/v1/incidents/${body.incident.id}`;
+  return {
+    id: body.incident.id as number,
+    path,
+    timeline: `${path}/timeline`,
+    now: async () => (await client.get(path)).body.incident,
+    add: async (event: object, headers?: Record<string, string>): Promise<Answer> =>
+      client.post(`${path}/timeline`, event, headers),
+  };
+}
+
+async function added(event: object = {}) {
+  const incident = await declared();
+  const { body } = await incident.add({ body: 'Deployed', ...event });
+  const path = `/api/v1/timeline/${body.event.id}`;
+  return {
+    incident,
+    event: body.event,
+    path,
+    patch: async (change: unknown, revision = 1): Promise<Answer> =>
+      client.patch(path, change, { 'If-Service-Resource-Version': String(revision) }),
+  };
+}
+
+const refused = (status: number, code: string, field?: string) =>
+  expect.objectContaining({ status, body: expect.objectContaining(field === undefined ? { code } : { code, field }) });
+const invalid = (field: string) => refused(400, 'invalid_request', field);
+
+describe('adding an event', () => {
+  test('answers the whole resource, with the defaults', async () => {
+    const incident = await declared();
+    const before = Date.now();
+    const { status, headers, body } = await incident.add({ body: ' Deployed ' });
+    expect(status).toBe(201);
+    expect(headers.get('Service-Resource-Version')).toBe('1');
+    expect(body).toEqual({
+      event: {
+        id: expect.any(Number),
+        revision: 1,
+        incident_id: incident.id,
+        started_at: expect.any(String),
+        at: body.event.started_at,
+        ended_at: null,
+        is_ongoing: false,
+        group_id: null,
+        is_key: false,
+        source: 'api',
+        source_ref: '',
+        type: 'note',
+        icon: '',
+        title: '',
+        body: ' Deployed ',
+        collaboration_generation: 1,
+        tags: [],
+        ai_context: '',
+        created_by: '42',
+        comment_count: 0,
+        attachments: [],
+        source_window_started_at: null,
+        source_window_ended_at: null,
+        evidence_links: [],
+      },
+    });
+    const startedAt = Date.parse(body.event.started_at);
+    expect(startedAt).toBeGreaterThanOrEqual(before);
+    expect(startedAt).toBeLessThanOrEqual(Date.now());
+    expect(await client.get(`/api/v1/timeline/${body.event.id}`)).toMatchObject({ status: 200, body });
+  });
+
+  test('takes everything that a client may say', async () => {
+    const incident = await declared();
+    const { body } = await incident.add({
+      body: 'Deployed',
+      title: ' Rollout ',
+      started_at: '2026-11-20T10:00:00.1239+01:00',
+      ended_at: '2026-11-20T09:30:00Z',
+      is_ongoing: false,
+      group_id: 3,
+      is_key: true,
+      type: ' deploy ',
+      icon: '🚀🚀🚀🚀🚀🚀🚀🚀',
+      tags: [' DB ', 'db', '', '  ', 'eu west'],
+      source: 'slack',
+    });
+    expect(body.event).toMatchObject({
+      title: 'Rollout',
+      started_at: '2026-11-20T09:00:00.123Z',
+      at: '2026-11-20T09:00:00.123Z',
+      ended_at: '2026-11-20T09:30:00.000Z',
+      group_id: 3,
+      is_key: true,
+      type: 'deploy',
+      icon: '🚀🚀🚀🚀🚀🚀🚀🚀',
+      tags: ['DB', 'eu west'],
+      source: 'api',
+    });
+    const old = await incident.add({ body: 'x', at: '2026-11-20T09:00:00Z', ended_at: null, is_ongoing: true });
+    expect(old.body.event).toMatchObject({ started_at: '2026-11-20T09:00:00.000Z', is_ongoing: true });
+  });
+
+  test.each<[string, object]>([
+    ['body', {}],
+    ['body', { body: ' \n\t' }],
+    ['body', { body: null }],
+    ['body', { body: 'x'.repeat(65_537) }],
+    ['at', { body: 'x', at: '2026-11-20T09:00:00Z', started_at: '2026-11-20T09:00:00Z' }],
+    ['at', { body: 'x', at: '2026-11-20' }],
+    ['started_at', { body: 'x', started_at: '2026-02-30T09:00:00Z' }],
+    ['started_at', { body: 'x', started_at: null }],
+    ['ended_at', { body: 'x', at: '2026-11-20T09:00:00Z', ended_at: '2026-11-20T08:59:59Z' }],
+    ['is_ongoing', { body: 'x', at: '2026-11-20T09:00:00Z', ended_at: '2026-11-20T09:00:01Z', is_ongoing: true }],
+    ['icon', { body: 'x', icon: '🚀🚀🚀🚀🚀🚀🚀🚀🚀' }],
+    ['title', { body: 'x', title: 'x'.repeat(256) }],
+    ['type', { body: 'x', type: 'x'.repeat(65) }],
+    ['type', { body: 'x', type: ' ' }],
+    ['type', { body: 'x', type: 'resolution' }],
+    ['type', { body: 'x', type: ' AI_Suggested ' }],
+    ['tags.1', { body: 'x', tags: ['a', 'x'.repeat(65)] }],
+    ['tags', { body: 'x', tags: Array.from({ length: 51 }, (_, index) => `t${index}`) }],
+    ['tags', { body: 'x', tags: 'db' }],
+    ['is_key', { body: 'x', is_key: 'true' }],
+    ['group_id', { body: 'x', group_id: 4 }],
+    ['group_id', { body: 'x', group_id: 0 }],
+    ['title', { body: 'x', title: 'a\0b' }],
+  ])('refuses a wrong %s: %#', async (field, event) => {
+    const incident = await declared();
+    expect(await incident.add(event)).toEqual(invalid(field));
+    expect(await incident.now()).toMatchObject({ revision: 1, event_count: 0 });
+  });
+
+  test('counts characters and not code units, and tags when they are in order', async () => {
+    const incident = await declared();
+    const tags = Array.from({ length: 50 }, (_, index) => ` ${'🔥'.repeat(62)}${index} `).flatMap((tag) => [
+      tag,
+      tag,
+      ' ',
+    ]);
+    const { status, body } = await incident.add({ body: '🔥'.repeat(65_536), tags });
+    expect(status).toBe(201);
+    expect(body.event.tags).toHaveLength(50);
+    expect(await incident.now()).toMatchObject({ last_event_summary: '🔥'.repeat(140) });
+  });
+
+  test('refuses what the service alone decides', async () => {
+    const incident = await declared();
+    for (const property of ['ai_context', 'evidence_links', 'source_ref', 'comment_count', 'created_by', 'revision']) {
+      expect(await incident.add({ body: 'x', [property]: 'x' })).toEqual(refused(400, 'unknown_field', property));
+    }
+  });
+
+  test('belongs to an incident of the workspace', async () => {
+    const incident = await declared();
+    const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
+    expect(await strangers.post(incident.timeline, { body: 'x' })).toEqual(refused(404, 'not_found'));
+    expect(await strangers.get(incident.timeline)).toEqual(refused(404, 'not_found'));
+    expect(await client.post('/api/v1/incidents/999999999999/timeline', { body: 'x' })).toEqual(
+      refused(404, 'not_found'),
+    );
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const key = { 'Idempotency-Key': 'k-1' };
+
+  test('makes many identical requests one event', async () => {
+    const incident = await declared();
+    const headers = { 'Idempotency-Key': `race-${incident.id}` };
+    const answers = await Promise.all(Array.from({ length: 20 }, async () => incident.add({ body: 'x' }, headers)));
+    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.event.id));
+    expect(ids.size).toBe(1);
+    expect(answers.every(({ status, body }) => status === 201 || body.code === 'idempotency_in_progress')).toBe(true);
+    const replay = await incident.add({ body: 'x' }, headers);
+    expect(replay.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(replay.headers.get('Service-Resource-Version')).toBe('1');
+    expect(replay.body.event.id).toBe([...ids][0]);
+    expect(await incident.now()).toMatchObject({ event_count: 1, revision: 2 });
+    expect(await incident.add({ body: 'y' }, headers)).toEqual(refused(409, 'idempotency_key_reused'));
+  });
+
+  test('is not used up by a refusal, but by a conflict', async () => {
+    const incident = await declared();
+    expect(await incident.add({ body: '' }, key)).toEqual(invalid('body'));
+    expect(await incident.add({ body: 'x', group_id: 99 }, key)).toEqual(invalid('group_id'));
+    await client.post(`${incident.path}/archive`);
+    expect(await incident.add({ body: 'x' }, key)).toEqual(refused(409, 'invalid_resource_state'));
+    await client.post(`${incident.path}/restore`);
+    const again = await incident.add({ body: 'x' }, key);
+    expect(again).toEqual(refused(409, 'invalid_resource_state'));
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(await incident.add({ body: 'x' }, { 'Idempotency-Key': 'a b' })).toEqual(
+      refused(400, 'invalid_idempotency_key'),
+    );
+  });
+});
+
+describe('changing an event', () => {
+  test.each<[object, object]>([
+    [{ title: ' New ' }, { title: 'New', collaboration_generation: 2 }],
+    [{ body: 'New' }, { body: 'New', collaboration_generation: 2 }],
+    [
+      { title: 'New', body: 'New' },
+      { title: 'New', body: 'New', collaboration_generation: 2 },
+    ],
+    [{ type: 'deploy' }, { type: 'deploy', collaboration_generation: 1 }],
+    [{ icon: '🚀' }, { icon: '🚀' }],
+    [{ tags: ['b', 'B', 'a'] }, { tags: ['b', 'a'] }],
+    [{ is_key: true }, { is_key: true }],
+    [
+      { started_at: '2026-01-01T00:00:00Z' },
+      { started_at: '2026-01-01T00:00:00.000Z', at: '2026-01-01T00:00:00.000Z' },
+    ],
+    [{ at: '2026-01-01T00:00:00Z' }, { started_at: '2026-01-01T00:00:00.000Z' }],
+    [{ ended_at: '2030-01-01T00:00:00Z' }, { ended_at: '2030-01-01T00:00:00.000Z' }],
+    [{ is_ongoing: true }, { is_ongoing: true }],
+    [{ group_id: 3 }, { group_id: 3 }],
+  ])('%j', async (change, expected) => {
+    const { patch, incident, path } = await added();
+    const { status, body, headers } = await patch(change);
+    expect(status).toBe(200);
+    expect(headers.get('Service-Resource-Version')).toBe('2');
+    expect(body.event).toMatchObject({ ...expected, revision: 2 });
+    expect((await client.get(path)).body).toEqual(body);
+    expect(await incident.now()).toMatchObject({ revision: 3, event_count: 1, last_event_at: body.event.started_at });
+    const again = await patch(change, 2);
+    expect(again.body).toEqual(body);
+    expect((await incident.now()).revision).toBe(3);
+  });
+
+  test('null clears what can be null', async () => {
+    const { patch } = await added({ ended_at: '2030-01-01T00:00:00Z', group_id: 3 });
+    expect((await patch({ ended_at: null, group_id: null })).body.event).toMatchObject({
+      ended_at: null,
+      group_id: null,
+    });
+    for (const property of ['title', 'body', 'type', 'icon', 'tags', 'is_key', 'started_at', 'at', 'is_ongoing']) {
+      expect(await patch({ [property]: null }, 2)).toEqual(invalid(property));
+    }
+  });
+
+  test('an empty object changes nothing', async () => {
+    const { patch, event, incident } = await added();
+    expect(await patch({})).toMatchObject({ status: 200, body: { event } });
+    expect((await incident.now()).revision).toBe(2);
+  });
+
+  test('needs the revision that it was made for', async () => {
+    const { patch, path } = await added();
+    expect(await client.patch(path, { title: 'x' })).toEqual(refused(428, 'precondition_required'));
+    for (const value of ['0', '01', '"1"', '-1', '1.0', 'x']) {
+      const headers = { 'If-Service-Resource-Version': value };
+      expect(await client.patch(path, { title: 'x' }, headers)).toEqual(refused(400, 'invalid_precondition'));
+    }
+    await patch({ title: 'x' });
+    expect(await patch({ title: 'y' })).toEqual(refused(412, 'precondition_failed', 'If-Service-Resource-Version'));
+  });
+
+  test('judges what comes out of it', async () => {
+    const { patch } = await added({ at: '2026-11-20T09:00:00Z', ended_at: '2026-11-20T10:00:00Z' });
+    expect(await patch({ is_ongoing: true })).toEqual(invalid('is_ongoing'));
+    expect(await patch({ started_at: '2026-11-20T10:00:00.001Z' })).toEqual(invalid('started_at'));
+    expect(await patch({ ended_at: '2026-11-20T08:00:00Z' })).toEqual(invalid('ended_at'));
+    expect(await patch({ at: '2026-11-20T09:00:00Z', started_at: '2026-11-20T09:00:00Z' })).toEqual(invalid('at'));
+    expect(await patch({ group_id: 4 })).toEqual(invalid('group_id'));
+    expect(await patch({ type: 'investigation' })).toEqual(invalid('type'));
+    expect(await patch({ source: 'slack' })).toEqual(refused(400, 'unknown_field', 'source'));
+    expect((await patch({ is_ongoing: true, ended_at: null })).status).toBe(200);
+  });
+
+  test('leaves a reserved type that is there', async () => {
+    const incident = await declared();
+    const { body } = await client.post(`${incident.path}/resolve`, { resolution_note: 'Rolled back' });
+    const path = `/api/v1/timeline/${body.timeline_event.id}`;
+    const changed = await client.patch(
+      path,
+      { type: 'resolution', body: 'Rolled back, all of it' },
+      { 'If-Service-Resource-Version': '1' },
+    );
+    expect(changed.body.event).toMatchObject({ type: 'resolution', body: 'Rolled back, all of it', revision: 2 });
+  });
+});
+
+describe('what an incident tells of its timeline', () => {
+  const figures = async (incident: { now: () => Promise<Record<string, unknown>> }) => {
+    const { event_count, last_event_at, last_event_summary, revision } = await incident.now();
+    return [event_count, last_event_at, last_event_summary, revision];
+  };
+  const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00.000Z`;
+
+  test('is true after every write', async () => {
+    const incident = await declared();
+    const add = async (body: string, hour: number) =>
+      (await incident.add({ body, at: at(hour) })).body.event.id as number;
+    const change = async (id: number, revision: number, properties: object) =>
+      client.patch(`/api/v1/timeline/${id}`, properties, { 'If-Service-Resource-Version': String(revision) });
+    const remove = async (id: number) => client.delete(`/api/v1/timeline/${id}`);
+
+    expect(await figures(incident)).toEqual([0, null, '', 1]);
+    const noon = await add('noon', 12);
+    expect(await figures(incident)).toEqual([1, at(12), 'noon', 2]);
+    const early = await add('early', 6);
+    expect(await figures(incident)).toEqual([2, at(12), 'noon', 3]);
+    const twin = await add('at noon too', 12);
+    expect(await figures(incident)).toEqual([3, at(12), 'at noon too', 4]);
+    await change(early, 1, { at: at(18) });
+    expect(await figures(incident)).toEqual([3, at(18), 'early', 5]);
+    await change(early, 2, { title: 'Evening' });
+    expect(await figures(incident)).toEqual([3, at(18), 'Evening', 6]);
+    const answer = await remove(early);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await figures(incident)).toEqual([2, at(12), 'at noon too', 7]);
+    await remove(twin);
+    expect(await figures(incident)).toEqual([1, at(12), 'noon', 8]);
+    await remove(noon);
+    expect(await figures(incident)).toEqual([0, null, '', 9]);
+    expect(await remove(noon)).toEqual(refused(404, 'not_found'));
+    expect((await client.get(`${incident.path}/changelog`)).body.changelog).toEqual([]);
+  });
+
+  test('is true after writes that race', async () => {
+    const incident = await declared();
+    const writes = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => incident.add({ body: `event ${index}`, at: at(index % 24) })),
+    );
+    const ids: number[] = writes.map(({ body }) => body.event.id);
+    await Promise.all([
+      ...ids.slice(0, 15).map(async (id) => client.delete(`/api/v1/timeline/${id}`)),
+      ...ids
+        .slice(10, 20)
+        .map(async (id) =>
+          client.patch(`/api/v1/timeline/${id}`, { at: at(23) }, { 'If-Service-Resource-Version': '1' }),
+        ),
+      ...Array.from({ length: 5 }, async () => incident.add({ body: 'late', at: at(1) })),
+    ]);
+    const { body } = await client.get(`${incident.timeline}?order=desc&limit=100`);
+    const shown = await incident.now();
+    expect(shown).toMatchObject({
+      event_count: body.events.length,
+      last_event_at: body.events[0].started_at,
+      last_event_summary: body.events[0].body,
+    });
+    expect(body).toMatchObject({ matched_count: 30, latest_started_at: body.events[0].started_at });
+  });
+});
+
+test('every write of an event tells the world of the incident, of which no property has changed', async () => {
+  const { incident, patch, path } = await added();
+  await patch({ title: 'x' });
+  await patch({ title: 'x' }, 2);
+  await client.delete(path);
+  const told = await eventually(() => {
+    const events = broker.published.filter(
+      ({ type, data }) => type === 'incident.updated' && data.incident.id === incident.id,
+    );
+    return events.length >= 3 && events;
+  });
+  expect(told.map(({ data }) => [data.incident.revision, data.changes])).toEqual([
+    [2, []],
+    [3, []],
+    [4, []],
+  ]);
+});
+
+describe('an event of another workspace', () => {
+  test('is not there', async () => {
+    const { path } = await added();
+    const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
+    const headers = { 'If-Service-Resource-Version': '1' };
+    expect(await strangers.get(path)).toEqual(refused(404, 'not_found'));
+    expect(await strangers.patch(path, { title: 'x' }, headers)).toEqual(refused(404, 'not_found'));
+    expect(await strangers.delete(path)).toEqual(refused(404, 'not_found'));
+    expect(await client.get('/api/v1/timeline/0')).toEqual(invalid('id'));
+    expect((await client.get(path)).status).toBe(200);
+  });
+});

@@ -1,0 +1,28 @@
+import { type Knex, openDatabase } from '@tocsin/runtime';
+import { record, type TimelineEvent } from '../src/domain/timeline-event.ts';
+import { incidentStore } from '../src/store/incident-store.ts';
+import { timelineStore } from '../src/store/timeline-store.ts';
+import { timelineFigures } from '../src/usecases/timeline-figures.ts';
+import type { TestService } from './service.ts';
+
+/** The service's own database, for what no client can do. */
+export const openOwnDatabase = (service: TestService): Knex =>
+  openDatabase({ url: service.database.url('incident'), schema: 'incident', application: 'test', poolSize: 2 });
+
+/** Records an event that the API lets nobody record: of any source and type, with AI context and evidence. */
+export async function recordAnything(
+  database: Knex,
+  incidentId: number,
+  event: Partial<TimelineEvent> & Pick<TimelineEvent, 'body'>,
+): Promise<number> {
+  return database.transaction(async (trx) => {
+    const incident = await incidentStore(trx, 1).getForUpdate(incidentId);
+    const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
+    const { id } = await timelineStore(trx, 1).insert({
+      ...record({ incidentId, source: 'api', by: '42', properties }),
+      ...event,
+    });
+    await incidentStore(trx, 1).update(incidentId, await timelineFigures(trx, incident, 1));
+    return id;
+  });
+}

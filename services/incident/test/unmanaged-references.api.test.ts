@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
+import { asService, asUser, httpClient } from '@tocsin/testing';
+import { startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+const ask = async (workspaceId: number) => {
+  const client = httpClient(service.app.url, asService('catalog'));
+  const { status, body } = await client.get(`${INTERNAL_PATHS.unmanagedReferences}?workspace_id=${workspaceId}`);
+  expect(status).toBe(200);
+  return unmanagedReferences.parse(body);
+};
+
+const declare = async (workspaceId: number, ...services: (string | undefined)[]) => {
+  const client = service.as({ workspace: { id: workspaceId, slug: `w${workspaceId}` } });
+  const ids: number[] = [];
+  for (const slug of services) {
+    const { body } = await client.post('/api/v1/incidents', {
+      title: 'x',
+      ...(slug !== undefined && { service: slug }),
+    });
+    ids.push(body.incident.id);
+  }
+  return { ids, client };
+};
+
+const catalogService = (id: number, slug: string, archived_at: string | null = null) => ({
+  id,
+  slug,
+  name: slug,
+  revision: 1,
+  tier: 't2',
+  owner_team_id: null,
+  archived_at,
+});
+
+test('counts what no slug in the catalog matches, the most frequent first', async () => {
+  await service.owners.change(1, ({ services }) => {
+    services.push(catalogService(1, 'checkout'), catalogService(2, 'legacy', '2026-01-01T00:00:00.000Z'));
+    services.push(catalogService(3, 'café'.normalize('NFC')));
+  });
+  const named = [
+    'search',
+    'checkout',
+    'Checkout',
+    'legacy',
+    '',
+    undefined,
+    'búsqueda',
+    'search',
+    'café'.normalize('NFD'),
+    'billing',
+  ];
+  const { ids, client } = await declare(1, ...named, 'gone');
+  await client.post(`/api/v1/incidents/${ids.at(-1)}/archive`);
+  await declare(2, 'elsewhere');
+  expect(await ask(1)).toEqual({
+    references: [
+      { value: 'search', incident_count: 2 },
+      { value: 'Checkout', incident_count: 1 },
+      { value: 'billing', incident_count: 1 },
+      { value: 'búsqueda', incident_count: 1 },
+    ],
+    truncated: false,
+  });
+  expect(await ask(3)).toEqual({ references: [], truncated: false });
+});
+
+test('a service that was made a moment ago is in the catalog', async () => {
+  await declare(4, 'fresh');
+  expect((await ask(4)).references).toHaveLength(1);
+  await service.owners.change(4, ({ services }) => void services.push(catalogService(40, 'fresh')));
+  expect((await ask(4)).references).toEqual([]);
+});
+
+test('a catalog that cannot be asked leaves the answer to what is known', async () => {
+  await declare(5, 'search');
+  service.owners.down = true;
+  expect((await ask(5)).references).toEqual([{ value: 'search', incident_count: 1 }]);
+  service.owners.down = false;
+});
+
+test('a hundred are shown, and more are told of', async () => {
+  const values = Array.from({ length: 101 }, (_, index) => `service-${String(index).padStart(3, '0')}`);
+  await declare(6, ...values.slice(0, 100));
+  const full = await ask(6);
+  expect(full.truncated).toBe(false);
+  expect(full.references.map(({ value }) => value)).toEqual(values.slice(0, 100));
+  await declare(6, values[100]);
+  const cut = await ask(6);
+  expect(cut.truncated).toBe(true);
+  expect(cut.references).toHaveLength(100);
+});
+
+test('only our own services may ask', async () => {
+  const path = `${INTERNAL_PATHS.unmanagedReferences}?workspace_id=1`;
+  expect((await httpClient(service.app.url, asUser()).get(path)).status).toBe(401);
+  expect((await httpClient(service.app.url).get(path)).status).toBe(401);
+  expect((await httpClient(service.app.url, asService()).get(INTERNAL_PATHS.unmanagedReferences)).status).toBe(400);
+});

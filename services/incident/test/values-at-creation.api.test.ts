@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { CustomFieldDefinition } from '@tocsin/contracts';
+import { openDatabase } from '@tocsin/runtime';
+import { freshWorkspace } from './fields.ts';
+import { startService, type TestService } from './service.ts';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+const INCIDENTS = '/api/v1/incidents';
+const declaring = (...custom_field_values: unknown[]) => ({ title: 'x', custom_field_values });
+
+/** One value of each type, as a client may send it. */
+const EVERY_TYPE: [CustomFieldDefinition['field_type'], CustomFieldDefinition['config'], unknown][] = [
+  ['string', { max_length: 5 }, 'ÄÖÜ\n🔥'],
+  ['number', { precision: 2 }, -0.25],
+  ['boolean', undefined, false],
+  ['date', undefined, '0001-01-01'],
+  ['time', undefined, '09:30'],
+  ['datetime', undefined, '2026-11-20t23:30:00.123456789+05:45'],
+  ['monetary', { currency: 'EUR' }, { amount: 0, currency: 'EUR' }],
+  ['json', undefined, { b: [null, { c: '' }], a: 1e-7 }],
+  ['select', { options: ['eu', 'us'] }, 'us'],
+  ['multi_select', { options: ['eu', 'us'] }, []],
+];
+
+describe('values at creation', () => {
+  test('of every type are saved with the incident and read back as they were sent', async () => {
+    const workspace = freshWorkspace(service);
+    const fields = [];
+    for (const [field_type, config] of EVERY_TYPE) fields.push(await workspace.define({ field_type, config }));
+    const given = fields.map(({ id }, index) => ({ field_id: id, value: EVERY_TYPE[index]![2] }));
+    const { status, body } = await workspace.client.post(INCIDENTS, declaring(...given));
+    expect(status).toBe(201);
+    const expected = Object.fromEntries(fields.map(({ slug }, index) => [slug, EVERY_TYPE[index]![2]]));
+    expect(body.incident.custom_fields).toEqual(expected);
+    const path = `${INCIDENTS}/${body.incident.id}`;
+    expect((await workspace.client.get(path)).body.incident.custom_fields).toEqual(expected);
+    expect((await workspace.client.get(`${path}/custom-fields`)).body.values).toEqual(
+      fields.map(({ id, slug, name, field_type }, index) => ({
+        field_id: id,
+        slug,
+        name,
+        field_type,
+        value: EVERY_TYPE[index]![2],
+        updated_at: body.incident.created_at,
+        updated_by: '42',
+      })),
+    );
+    // Creation is no change.
+    expect(body.incident.revision).toBe(1);
+    expect((await workspace.client.get(`${path}/changelog`)).body.changelog).toEqual([]);
+  });
+
+  test('are kept in columns of their types too', async () => {
+    const workspace = freshWorkspace(service);
+    for (const [field_type, config] of EVERY_TYPE) await workspace.define({ field_type, config, slug: field_type });
+    await workspace.declare({
+      ...Object.fromEntries(EVERY_TYPE.map(([slug, , value]) => [slug, value])),
+      multi_select: ['us', 'eu'],
+    });
+    const database = openDatabase({
+      url: service.database.url('incident'),
+      schema: 'incident',
+      application: 'test',
+      poolSize: 1,
+    });
+    const columns = [
+      'text_value',
+      'text_folded',
+      'number_value',
+      'currency',
+      'boolean_value',
+      'date_value',
+      'time_value',
+      'moment_value',
+      'options',
+    ];
+    const rows = await database('incident_values')
+      .where({ workspace_id: workspace.id })
+      .select<Record<string, unknown>[]>('slug', ...columns);
+    await database.destroy();
+    const filled = rows.map(({ slug, ...row }) => [
+      slug,
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+    ]);
+    expect(Object.fromEntries(filled)).toEqual({
+      string: { text_value: 'ÄÖÜ\n🔥', text_folded: 'äöü\n🔥' },
+      number: { number_value: '-0.25' },
+      boolean: { boolean_value: false },
+      date: { date_value: '0001-01-01' },
+      time: { time_value: '09:30:00' },
+      datetime: { moment_value: '2026-11-20T17:45:00.123Z' },
+      monetary: { number_value: '0', currency: 'EUR' },
+      json: {},
+      select: { text_value: 'us', text_folded: 'us' },
+      multi_select: { options: ['us', 'eu'], text_value: 'us', text_folded: 'us' },
+    });
+  });
+
+  test('may be longer than any index entry', async () => {
+    const workspace = freshWorkspace(service);
+    await workspace.define({ slug: 'text' });
+    await workspace.define({ slug: 'choice', field_type: 'select', config: { allow_custom: true } });
+    await workspace.define({ slug: 'choices', field_type: 'multi_select', config: { allow_custom: true } });
+    // Not compressible, so that nothing makes it short again.
+    const long = Array.from({ length: 20_000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)));
+    const values = { text: long.join(''), choice: long.join('.'), choices: [long.join('-'), 'x'] };
+    const path = await workspace.declare(values);
+    expect((await workspace.client.get(path)).body.incident.custom_fields).toEqual(values);
+  });
+
+  test('a required field must be supplied: with a value, not null, and no default does it', async () => {
+    const workspace = freshWorkspace(service);
+    const field = await workspace.define({ required_on_creation: true, default_value: 'default', slug: 'zone' });
+    const refusal = { status: 400, body: { code: 'invalid_request', field: 'custom_field_values' } };
+    for (const body of [{ title: 'x' }, declaring(), declaring({ field_id: field.id, value: null })]) {
+      expect(await workspace.client.post(INCIDENTS, body)).toMatchObject(refusal);
+    }
+    expect((await workspace.client.get(INCIDENTS)).body.incidents).toEqual([]);
+    expect(await workspace.declare({ zone: '' })).toMatch(/incidents/);
+    await workspace.redefine(field.id, { archived_at: '2026-11-20T10:00:00.000Z' });
+    expect(await workspace.declare()).toMatch(/incidents/);
+  });
+
+  test('a default fills what is left out; an explicit null leaves it empty', async () => {
+    const workspace = freshWorkspace(service);
+    const plain = await workspace.define({ slug: 'plain', default_value: 'default' });
+    await workspace.define({ slug: 'falsy', field_type: 'boolean', default_value: false });
+    await workspace.define({ slug: 'kept', required: true, default_value: 'kept' });
+    await workspace.define({ slug: 'none' });
+    await workspace.define({ slug: 'gone', default_value: 'x', archived_at: '2026-11-20T10:00:00.000Z' });
+    const valuesOf = async (path: string) => (await workspace.client.get(path)).body.incident.custom_fields;
+    expect(await valuesOf(await workspace.declare())).toEqual({ plain: 'default', falsy: false, kept: 'kept' });
+    expect(await valuesOf(await workspace.declare({ plain: null, falsy: true }))).toEqual({
+      falsy: true,
+      kept: 'kept',
+    });
+    const path = await workspace.declare({ plain: 'own' });
+    const { values } = (await workspace.client.get(`${path}/custom-fields`)).body;
+    expect(values.map(({ slug, value }: { slug: string; value: unknown }) => [slug, value])).toEqual([
+      ['plain', 'own'],
+      ['falsy', false],
+      ['kept', 'kept'],
+    ]);
+    expect(values[1].updated_by).toBe('42');
+    const refused = await workspace.client.post(INCIDENTS, declaring({ field_id: plain.id + 2, value: null }));
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', field: 'custom_field_values.0.value' },
+    });
+  });
+
+  test('are refused by the place of the fault, and nothing is declared', async () => {
+    const workspace = freshWorkspace(service);
+    const active = await workspace.define({ config: { max_length: 3 } });
+    const archived = await workspace.define({ archived_at: '2026-11-20T10:00:00.000Z' });
+    const money = await workspace.define({ field_type: 'monetary', config: { currency: 'EUR' } });
+    const choices = await workspace.define({ field_type: 'multi_select', config: { options: ['a', 'b'] } });
+    const foreign = await freshWorkspace(service).define({});
+    const good = { field_id: active.id, value: 'abc' };
+    const cases: [unknown[], string, string][] = [
+      [[good, { field_id: 999_999, value: 'a' }], 'invalid_request', '1.field_id'],
+      [[{ field_id: archived.id, value: 'a' }], 'invalid_request', '0.field_id'],
+      [[{ field_id: foreign.id, value: 'a' }], 'invalid_request', '0.field_id'],
+      [[good, good], 'invalid_request', '1.field_id'],
+      [[good, { field_id: active.id, value: null }], 'invalid_request', '1.field_id'],
+      [[{ field_id: active.id, value: 'abcd' }], 'invalid_request', '0.value'],
+      [[good, { field_id: money.id, value: { amount: 1, currency: 'USD' } }], 'invalid_request', '1.value.currency'],
+      [[{ field_id: money.id, value: { currency: 'EUR' } }], 'invalid_request', '0.value.amount'],
+      [[{ field_id: money.id, value: { amount: 1, currency: 'EUR', x: 1 } }], 'unknown_field', '0.value.x'],
+      [[{ field_id: choices.id, value: ['a', 'c'] }], 'invalid_request', '0.value.1'],
+      [[{ field_id: active.id }], 'invalid_request', '0.value'],
+      [[{ value: 'a' }], 'invalid_request', '0.field_id'],
+      [[{ field_id: '1', value: 'a' }], 'invalid_request', '0.field_id'],
+      [[{ field_id: 0, value: 'a' }], 'invalid_request', '0.field_id'],
+      [[{ ...good, slug: 'x' }], 'unknown_field', '0.slug'],
+      [[null], 'invalid_request', '0'],
+    ];
+    for (const [given, code, at] of cases) {
+      const { status, body } = await workspace.client.post(INCIDENTS, declaring(...given));
+      expect({ given, status, code: body.code, field: body.field }).toEqual({
+        given,
+        status: 400,
+        code,
+        field: `custom_field_values.${at}`,
+      });
+    }
+    for (const custom_field_values of [null, {}, 'x']) {
+      const answer = await workspace.client.post(INCIDENTS, { title: 'x', custom_field_values });
+      expect(answer).toMatchObject({ status: 400, body: { field: 'custom_field_values' } });
+    }
+    expect((await workspace.client.get(INCIDENTS)).body.incidents).toEqual([]);
+  });
+
+  test('are declared once with an Idempotency-Key, and the stored answer has them', async () => {
+    const workspace = freshWorkspace(service);
+    const field = await workspace.define({ slug: 'zone' });
+    const send = async () =>
+      workspace.client.post(INCIDENTS, declaring({ field_id: field.id, value: 'eu' }), { 'Idempotency-Key': 'once' });
+    const [first, second] = [await send(), await send()];
+    expect(first.status).toBe(201);
+    expect(second.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(second.body).toEqual(first.body);
+    expect(second.body.incident.custom_fields).toEqual({ zone: 'eu' });
+    expect((await workspace.client.get(INCIDENTS)).body.incidents).toHaveLength(1);
+  });
+
+  test('cost the owner no question once the definitions are known', async () => {
+    const workspace = freshWorkspace(service);
+    await workspace.define({ slug: 'zone', required_on_creation: true });
+    await workspace.declare({ zone: 'eu' });
+    const before = service.owners.asked;
+    for (let index = 0; index < 5; index += 1) await workspace.declare({ zone: 'us' });
+    expect(service.owners.asked).toBe(before);
+  });
+
+  test('a changed definition counts at once, and with its owner down the last that is known', async () => {
+    const workspace = freshWorkspace(service);
+    const field = await workspace.define({ slug: 'zone', field_type: 'select', config: { options: ['eu'] } });
+    await workspace.declare({ zone: 'eu' });
+    await workspace.redefine(field.id, { config: { options: ['us'] } });
+    await expect(workspace.declare({ zone: 'eu' })).rejects.toThrow('custom_field_values.0.value');
+    service.owners.down = true;
+    try {
+      await workspace.redefine(field.id, { config: { options: ['ap'] } });
+      await workspace.declare({ zone: 'us' });
+    } finally {
+      service.owners.down = false;
+    }
+  });
+});

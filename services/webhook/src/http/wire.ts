@@ -1,0 +1,44 @@
+import { instant } from '@tocsin/contracts';
+import { z } from 'zod';
+import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
+
+const eventTypes = z
+  .array(z.enum(EVENT_TYPES))
+  .min(1)
+  .refine((types) => new Set(types).size === types.length, 'Must not name an event type twice');
+
+/** A webhook subscription (contract: Webhooks): every property is always there. */
+export const webhook = z
+  .strictObject({
+    id: z.string(),
+    url: z.string().meta({ description: 'Scheme and host of the receiver; the rest is never shown' }),
+    event_types: eventTypes,
+    status: z.enum(STATUSES),
+    created_at: instant,
+    updated_at: instant,
+    last_success_at: instant.nullable(),
+    last_failure_at: instant.nullable(),
+  })
+  .meta({ id: 'Webhook' });
+
+export type WebhookWire = z.infer<typeof webhook>;
+
+export const webhookReply = z.strictObject({ webhook });
+
+/** Like `webhookReply`, with the secret: the only time that it is shown. */
+export const secretReply = z.strictObject({
+  webhook,
+  secret: z.string().meta({ description: 'Signs deliveries; it is not shown again' }),
+});
+
+export const webhookList = z.strictObject({ webhooks: z.array(webhook) });
+
+export const newWebhook = z
+  .strictObject({
+    url: z
+      .string()
+      .max(2048)
+      .meta({ description: 'Absolute https URL of the receiver, on port 443 of a public address' }),
+    event_types: eventTypes.optional(),
+  })
+  .meta({ id: 'NewWebhook' });

@@ -1,0 +1,153 @@
+import { type Instant, type Knex, named, type Sealed } from '@tocsin/runtime';
+import { MAX_ATTEMPTS } from '../domain/delivery.ts';
+import type { Destination } from '../domain/limits.ts';
+
+/** A delivery that is due, and where it goes as far as that is known. */
+export interface Candidate extends Destination {
+  deliveryId: number;
+  dueAt: Instant;
+}
+
+/** A leased delivery: all that an attempt needs. */
+export interface Claim {
+  deliveryId: number;
+  token: string;
+  workspaceId: number;
+  subscriptionId: string;
+  host: string;
+  origin: string;
+  url: Sealed;
+  eventId: string;
+  body: string;
+  requestId: string | null;
+  /** How many attempts were begun, this one included. */
+  attempts: number;
+  failedAttempts: number;
+  deadlineAt: Instant;
+}
+
+export interface Exhausted {
+  workspaces: readonly number[];
+  hosts: readonly string[];
+  ips: readonly string[];
+}
+
+const PAGE = 64;
+
+/**
+ * Heads of lanes, a lane being one subscription's deliveries. It skips along the index from lane to lane, so a lane's length
+ * costs nothing. Two heads each: no host takes more at once.
+ */
+const CANDIDATES = `
+  with recursive lanes as (
+    (select workspace_id, subscription_id from deliveries
+      where status = 'queued' and workspace_id > $2::bigint and workspace_id <= $3::bigint
+      order by workspace_id, subscription_id limit 1)
+    union all
+    select next.workspace_id, next.subscription_id from lanes cross join lateral (
+      select workspace_id, subscription_id from deliveries
+      where status = 'queued' and workspace_id <= $3::bigint
+        and (workspace_id, subscription_id) > (lanes.workspace_id, lanes.subscription_id)
+      order by workspace_id, subscription_id limit 1
+    ) as next
+  )
+  select head.id, head.due_at, lanes.workspace_id, subscriptions.host, host_addresses.ip
+  from lanes
+  join subscriptions on subscriptions.id = lanes.subscription_id
+  left join host_addresses on host_addresses.host = subscriptions.host
+  cross join lateral (
+    select id, due_at from deliveries
+    where status = 'queued' and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
+      and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
+    order by due_at, id limit 2
+  ) as head
+  where lanes.workspace_id <> all($4::bigint[]) and subscriptions.host <> all($5::text[])
+    and (host_addresses.ip is null or host_addresses.ip <> all($6::text[]))
+  limit ${PAGE}`;
+
+/** Counts the attempt as it leases; a delivery that a pause or a finish is just changing is left for the next claim. */
+const LEASE = `
+  with chosen as (
+    select id, token from unnest($1::bigint[], $2::uuid[]) as pair (id, token)
+  ), free as (
+    select id from deliveries where id = any($1::bigint[]) and status = 'queued' and due_at <= $3
+    for update skip locked
+  )
+  update deliveries set attempts = attempts + 1, lease_token = chosen.token, due_at = $4
+  from chosen join free on free.id = chosen.id, events, subscriptions
+  where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
+  returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
+    deliveries.attempts, deliveries.failed_attempts, deliveries.deadline_at, events.id as event_id, events.body,
+    events.request_id, subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
+
+interface LeaseRow {
+  id: number;
+  lease_token: string;
+  workspace_id: number;
+  subscription_id: string;
+  attempts: number;
+  failed_attempts: number;
+  deadline_at: Instant;
+  event_id: string;
+  body: string;
+  request_id: string | null;
+  host: string;
+  origin: string;
+  url_key_id: string;
+  url_box: Buffer;
+}
+
+/** Finds and leases deliveries; its caller holds the lock of the limits. */
+export function claimStore(trx: Knex.Transaction) {
+  const page = async (now: Instant, from: number, to: number, exhausted: Exhausted): Promise<Candidate[]> => {
+    const rows = await named<{ id: number; due_at: Instant; workspace_id: number; host: string; ip: string | null }>(
+      trx,
+      'find-candidates',
+      CANDIDATES,
+      [now, from, to, exhausted.workspaces, exhausted.hosts, exhausted.ips],
+    );
+    return rows.map((row) => ({
+      deliveryId: row.id,
+      dueAt: row.due_at,
+      workspaceId: row.workspace_id,
+      host: row.host,
+      ip: row.ip,
+    }));
+  };
+  return {
+    /** Due deliveries that nothing exhausted stands in the way of: enough to choose from, first due first. */
+    async candidates(now: Instant, options: { after: number; exhausted: Exhausted }): Promise<Candidate[]> {
+      const { after, exhausted } = options;
+      const found = await page(now, after, Number.MAX_SAFE_INTEGER, exhausted);
+      if (found.length < PAGE) found.push(...(await page(now, 0, after, exhausted)));
+      return found.sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
+    },
+
+    async lease(
+      tokens: ReadonlyMap<number, string>,
+      { now, until }: { now: Instant; until: Instant },
+    ): Promise<Claim[]> {
+      const rows = await named<LeaseRow>(trx, 'lease-deliveries', LEASE, [
+        [...tokens.keys()],
+        [...tokens.values()],
+        now,
+        until,
+      ]);
+      return rows.map((row) => ({
+        deliveryId: row.id,
+        token: row.lease_token,
+        workspaceId: row.workspace_id,
+        subscriptionId: row.subscription_id,
+        host: row.host,
+        origin: row.origin,
+        url: { keyId: row.url_key_id, box: row.url_box },
+        eventId: row.event_id,
+        body: row.body,
+        requestId: row.request_id,
+        attempts: row.attempts,
+        failedAttempts: row.failed_attempts,
+        deadlineAt: row.deadline_at,
+      }));
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { notFound } from '@tocsin/http';
+import type { Instant, Knex, Sealed } from '@tocsin/runtime';
+import type { Subscription } from '../domain/subscription.ts';
+
+interface SubscriptionRow {
+  id: string;
+  workspace_id: number;
+  origin: string;
+  host: string;
+  event_types: Subscription['eventTypes'];
+  status: Subscription['status'];
+  verified: boolean;
+  consecutive_failures: number;
+  created_at: Instant;
+  updated_at: Instant;
+  last_success_at: Instant | null;
+  last_failure_at: Instant | null;
+}
+
+const COLUMNS = [
+  'id',
+  'workspace_id',
+  'origin',
+  'host',
+  'event_types',
+  'status',
+  'verified',
+  'consecutive_failures',
+  'created_at',
+  'updated_at',
+  'last_success_at',
+  'last_failure_at',
+] as const satisfies (keyof SubscriptionRow)[];
+
+/** Subscriptions of one workspace, over a pool or a transaction. */
+export function subscriptionStore(db: Knex, workspaceId: number) {
+  const own = () => db<SubscriptionRow>('subscriptions').where({ workspace_id: workspaceId });
+  const one = (row: SubscriptionRow | undefined): Subscription => {
+    if (row === undefined) throw notFound('The webhook');
+    return toSubscription(row);
+  };
+  return {
+    /** All of them, revoked ones too, oldest first. */
+    async list(): Promise<Subscription[]> {
+      return (
+        await own()
+          .select(...COLUMNS)
+          .orderBy('seq')
+      ).map(toSubscription);
+    },
+
+    /** @throws DomainError `not_found` */
+    get: async (id: string): Promise<Subscription> =>
+      one(
+        await own()
+          .where({ id })
+          .first(...COLUMNS),
+      ),
+
+    /** Locked until the transaction ends, so that what is judged is what is changed. @throws DomainError `not_found` */
+    getForUpdate: async (id: string): Promise<Subscription> =>
+      one(
+        await own()
+          .where({ id })
+          .forUpdate()
+          .first(...COLUMNS),
+      ),
+
+    async countLive(): Promise<number> {
+      const row = await own().whereNot({ status: 'revoked' }).count({ live: 'id' }).first();
+      return Number(row?.live ?? 0);
+    },
+
+    async insert(subscription: Subscription, url: Sealed): Promise<void> {
+      await db('subscriptions').insert({ ...toRow(subscription), url_key_id: url.keyId, url_box: url.box });
+    },
+
+    /** Writes a subscription that this transaction has locked. */
+    async update(subscription: Subscription): Promise<void> {
+      await own().where({ id: subscription.id }).update(toRow(subscription));
+    },
+
+    /** Undefined for a revoked one. */
+    async findUrl(id: string): Promise<Sealed | undefined> {
+      const row = await db('subscriptions')
+        .where({ workspace_id: workspaceId, id })
+        .first<{ url_key_id: string | null; url_box: Buffer | null } | undefined>('url_key_id', 'url_box');
+      if (row === undefined || row.url_key_id === null || row.url_box === null) return undefined;
+      return { keyId: row.url_key_id, box: row.url_box };
+    },
+
+    async forgetUrl(id: string): Promise<void> {
+      await db('subscriptions').where({ workspace_id: workspaceId, id }).update({ url_key_id: null, url_box: null });
+    },
+
+    /**
+     * Those that are not revoked and want events of a type, in order of creation. None of them can be paused or revoked
+     * before the transaction ends.
+     */
+    async lockForEvent(eventType: string): Promise<Pick<Subscription, 'id' | 'status'>[]> {
+      return own()
+        .select('id', 'status')
+        .whereNot({ status: 'revoked' })
+        .whereRaw('? = any(event_types)', [eventType])
+        .orderBy('seq')
+        .forShare();
+    },
+  };
+}
+
+const toSubscription = (row: SubscriptionRow): Subscription => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  origin: row.origin,
+  host: row.host,
+  eventTypes: row.event_types,
+  status: row.status,
+  verified: row.verified,
+  consecutiveFailures: row.consecutive_failures,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  lastSuccessAt: row.last_success_at,
+  lastFailureAt: row.last_failure_at,
+});
+
+const toRow = (subscription: Subscription): SubscriptionRow => ({
+  id: subscription.id,
+  workspace_id: subscription.workspaceId,
+  origin: subscription.origin,
+  host: subscription.host,
+  event_types: subscription.eventTypes,
+  status: subscription.status,
+  verified: subscription.verified,
+  consecutive_failures: subscription.consecutiveFailures,
+  created_at: subscription.createdAt,
+  updated_at: subscription.updatedAt,
+  last_success_at: subscription.lastSuccessAt,
+  last_failure_at: subscription.lastFailureAt,
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { later } from '@tocsin/runtime';
+import { windowOf } from '../src/domain/limits.ts';
+import { limitStore } from '../src/store/limit-store.ts';
+import { timeOf } from '../src/store/time.ts';
+import { claimDeliveries } from '../src/usecases/claim-deliveries.ts';
+import { activeSubscription, startService, type TestService } from './service.ts';
+
+let service: TestService;
+const tools = () => ({ database: service.rows, time: timeOf(service.clock) });
+
+/** Workspaces 1 to 3, each with two subscriptions to hosts of their own. */
+const subscriptions = new Map<string, { id: string; workspaceId: number }>();
+beforeAll(async () => {
+  service = await startService();
+  for (const workspaceId of [1, 2, 3]) {
+    for (const name of ['a', 'b']) {
+      const host = `${name}${workspaceId}.example.com`;
+      const user = { workspace: { id: workspaceId } };
+      subscriptions.set(host, { id: (await activeSubscription(service, `https://${host}/`, user)).id, workspaceId });
+    }
+  }
+  // What is claimed here is claimed by the tests alone.
+  await service.app.stop();
+});
+afterAll(async () => service.stop());
+beforeEach(async () => {
+  for (const table of ['deliveries', 'events', 'slots', 'windows', 'host_addresses'])
+    await service.rows(table).delete();
+  await service.rows('dispatcher').update({ last_workspace_id: 0 });
+});
+
+/** Queues deliveries, due for `since` milliseconds. */
+const queue = async (host: string, count: number, since = 0) => {
+  const { id, workspaceId } = subscriptions.get(host)!;
+  const now = service.clock.now();
+  await service.rows.raw(
+    `with added as (
+       insert into events (id, workspace_id, body, occurred_at, queued_at)
+       select gen_random_uuid(), ?, '{}', ?, ? from generate_series(1, ?) returning id)
+     insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
+     select id, ?, ?, 'queued', ?, ?::timestamptz + interval '1 day' from added`,
+    [workspaceId, now, now, count, id, workspaceId, later(now, -since), now],
+  );
+};
+const claim = async (refused: string[] = []) =>
+  (await claimDeliveries(tools(), refused)).map(({ host }) => host).sort();
+const use = async (scope: string, key: string, used: number) =>
+  service.rows('windows').insert({ minute: windowOf(service.clock.now()), scope: `delivery:${scope}`, key, used });
+/** Occupies slots for requests of others. */
+const occupy = async (count: number) =>
+  limitStore(service.rows).open(
+    Array.from({ length: count }, (_, n) => ({
+      token: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      kind: 'delivery',
+      workspaceId: 1_000 + n,
+      host: `other${n}.example.com`,
+      ip: null,
+    })),
+    service.clock.now(),
+  );
+
+describe('a claim', () => {
+  test('serves the workspaces in turn, from claim to claim', async () => {
+    for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 9, workspaceId === 1 ? 60_000 : 0);
+    await occupy(15);
+    const served: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const [host = ''] = await claim();
+      served.push(host);
+      await service.rows('slots').where({ host }).delete();
+    }
+    expect(served.map((host) => host.charAt(1))).toEqual(['1', '2', '3', '1', '2', '3']);
+  });
+
+  test('takes what has been due for longest first, of whichever subscription', async () => {
+    await queue('a1.example.com', 1, 1_000);
+    await queue('b1.example.com', 1, 2_000);
+    await occupy(15);
+    expect(await claim()).toEqual(['b1.example.com']);
+  });
+
+  test('takes two for one host, whatever is due', async () => {
+    await queue('a1.example.com', 500);
+    expect(await claim()).toEqual(['a1.example.com', 'a1.example.com']);
+    expect(await claim()).toEqual([]);
+  });
+
+  test('does not let a full host, workspace or address stand before others', async () => {
+    await queue('a1.example.com', 200, 60_000);
+    await queue('b1.example.com', 1);
+    await queue('a2.example.com', 200, 60_000);
+    await queue('a3.example.com', 200, 60_000);
+    await queue('b3.example.com', 1);
+    await use('host', 'a1.example.com', 10);
+    await use('workspace', '2', 30);
+    await service
+      .rows('host_addresses')
+      .insert({ host: 'a3.example.com', ip: '8.8.8.8', seen_at: service.clock.now() });
+    await use('ip', '8.8.8.8', 10);
+    expect(await claim()).toEqual(['b1.example.com', 'b3.example.com']);
+  });
+
+  test('takes no more than the windows have left', async () => {
+    for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 2);
+    await use('all', '', 117);
+    expect(await claim()).toHaveLength(3);
+    expect(await claim()).toEqual([]);
+  });
+
+  test('takes nothing when everything is full', async () => {
+    await queue('a1.example.com', 1);
+    await occupy(16);
+    expect(await claim()).toEqual([]);
+  });
+
+  test('passes over hosts that are refused for now', async () => {
+    await queue('a1.example.com', 1);
+    await queue('a2.example.com', 1);
+    expect(await claim(['a1.example.com'])).toEqual(['a2.example.com']);
+  });
+
+  test('takes neither what is not due, nor what is held, past its deadline, or tried eight times', async () => {
+    await queue('a1.example.com', 1, -1);
+    await queue('a2.example.com', 1);
+    await service.rows('deliveries').where({ workspace_id: 2 }).update({ status: 'held' });
+    await queue('a3.example.com', 1);
+    await service.rows('deliveries').where({ workspace_id: 3 }).update({ deadline_at: service.clock.now() });
+    await queue('b3.example.com', 1);
+    const { id } = subscriptions.get('b3.example.com')!;
+    await service.rows('deliveries').where({ subscription_id: id }).update({ attempts: 8 });
+    expect(await claim()).toEqual([]);
+  });
+
+  test('leaves what another transaction is just changing, and does not wait for it', async () => {
+    await queue('a1.example.com', 1);
+    await queue('a2.example.com', 1);
+    await service.rows.transaction(async (trx) => {
+      await trx('deliveries').where({ workspace_id: 1 }).forUpdate().select('id');
+      expect(await claim()).toEqual(['a2.example.com']);
+    });
+    expect(await claim()).toEqual(['a1.example.com']);
+  });
+
+  test('counts the attempt, and every request once in each of its windows', async () => {
+    await queue('a1.example.com', 2);
+    await claim();
+    expect(await service.rows('deliveries').select('attempts')).toEqual([{ attempts: 1 }, { attempts: 1 }]);
+    expect(await service.rows('windows').orderBy('scope').select('scope', 'key', 'used')).toEqual([
+      { scope: 'delivery:all', key: '', used: 2 },
+      { scope: 'delivery:host', key: 'a1.example.com', used: 2 },
+      { scope: 'delivery:workspace', key: '1', used: 2 },
+    ]);
+  });
+
+  test('that several make at once takes everything once', async () => {
+    for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 5);
+    const claims = await Promise.all([claim(), claim()]);
+    expect(claims.flat()).toHaveLength(6);
+    expect(await service.rows('deliveries').where({ attempts: 1 }).select('id')).toHaveLength(6);
+    expect(await service.rows('slots').select('token')).toHaveLength(6);
+  });
+});

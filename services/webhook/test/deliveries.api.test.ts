@@ -1,0 +1,386 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { later } from '@tocsin/runtime';
+import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { Webhook } from 'standardwebhooks';
+import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+let service: TestService;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startService({ receivers: [receiver] });
+});
+afterAll(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.respond = () => behave.answer(204);
+  receiver.requests.length = 0;
+});
+afterEach(async () => {
+  receiver.hangUp();
+  await service.reset();
+});
+
+const subscription = async () => (await service.as().get('/api/v1/settings/webhooks')).body.webhooks[0];
+/** The delivery, once its n-th attempt is over. */
+const attempted = async (n: number) => settled(service, ({ attempts }) => attempts === n);
+/** Moves the clock to the moment when the delivery is due, less or more some milliseconds. */
+const toDue = async (offset = 0) => {
+  const [delivery] = await deliveries(service);
+  service.clock.advance(Date.parse(delivery!.due_at) - Date.parse(service.clock.now()) + offset);
+};
+/** As if a check of the receiver had gone well: they are limited, and not what is tested here. */
+const verify = async (path: string) => {
+  await service.rows('subscriptions').update({ verified: true, consecutive_failures: 0 });
+  await service.as().post(`${path}/resume`);
+};
+
+describe('retries', () => {
+  test('come 5, 10, 20, 40, 80, 160 and 320 s after one another, eight attempts in all', async () => {
+    receiver.respond = () => behave.answer(503);
+    const { path } = await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    const waits: number[] = [];
+    for (let n = 1; n <= 7; n += 1) {
+      const { due_at } = await attempted(n);
+      waits.push((Date.parse(due_at) - Date.parse(service.clock.now())) / SECOND);
+      if (n === 5) await verify(path);
+      await toDue();
+    }
+    const last = await attempted(8);
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320]);
+    expect(last).toMatchObject({ status: 'failed', attempts: 8, last_error: 'status', last_status: 503 });
+    expect(receiver.requests).toHaveLength(8);
+  });
+
+  test('carry the same ID and body, signed anew', async () => {
+    receiver.respond = () => behave.answer(receiver.requests.length < 3 ? 500 : 200);
+    const { secret } = await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    await attempted(1);
+    await toDue();
+    await attempted(2);
+    await toDue();
+    await settled(service, ({ status }) => status === 'succeeded');
+    const { requests } = receiver;
+    expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    const stamps = requests.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect([stamps[1]! - stamps[0]!, stamps[2]! - stamps[1]!]).toEqual([5, 10]);
+    for (const { headers, body } of requests) {
+      expect(() =>
+        new Webhook(secret, { format: 'raw' }).verify(body, headers as Record<string, string>),
+      ).not.toThrow();
+    }
+  });
+
+  test('do not come early', async () => {
+    receiver.respond = () => behave.answer(500);
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    await attempted(1);
+    await toDue(-1);
+    // Another event is sent meanwhile: the dispatcher has looked at the queue.
+    receiver.respond = () => behave.answer(204);
+    await publish(service, { id: 2 });
+    await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
+    expect(receiver.requests).toHaveLength(2);
+    service.clock.advance(1);
+    await eventually(() => receiver.requests.length === 3);
+  });
+
+  test.each([408, 425, 429, 500, 502, 599])('follow a %d', async (status) => {
+    receiver.respond = () => behave.answer(status);
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect(await attempted(1)).toMatchObject({ status: 'queued', last_error: 'status', last_status: status });
+  });
+
+  test.each([101, 301, 302, 307, 400, 401, 404, 410, 422])('do not follow a %d', async (status) => {
+    receiver.respond = () =>
+      status === 101 ? behave.switching() : behave.answer(status, { Location: receiver.url('/b') });
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect(await attempted(1)).toMatchObject({ status: 'failed', last_error: 'status', last_status: status });
+    expect(receiver.requests).toHaveLength(1);
+    expect(await subscription()).toMatchObject({ status: 'active', last_failure_at: service.clock.now() });
+  });
+
+  test.each([
+    ['closes the connection', behave.close(), 'connection'],
+    ['answers too much', behave.oversized(), 'body_too_large'],
+    ['answers without end', behave.endlessBody(), 'body_too_large'],
+    ['answers too little', behave.truncated(), 'connection'],
+    ['sends a megabyte of headers', behave.hugeHeaders(), 'connection'],
+    ['sends interim answers without end', behave.interimFlood(), 'connection'],
+    ['does not speak HTTP', behave.garbage(), 'connection'],
+  ])('follow when the receiver %s', async (_what, behaviour, reason) => {
+    receiver.respond = () => behaviour;
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect(await attempted(1)).toMatchObject({
+      status: 'queued',
+      last_error: reason,
+      due_at: later(service.clock.now(), 5 * SECOND),
+    });
+    expect(await service.rows('slots').select('token')).toEqual([]);
+  });
+
+  test.each([
+    ['a compressed body', behave.compressed()],
+    ['exactly 64 KiB', behave.oversized(65_536)],
+  ])('are not needed for %s', async (_what, behaviour) => {
+    receiver.respond = () => behaviour;
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect(await attempted(1)).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('a receiver that takes its time', () => {
+  test.each([
+    ['to answer', behave.hang()],
+    ['with its headers', behave.slowHeaders()],
+    ['with its body', behave.slowBody()],
+  ])('%s is cut off after ten seconds', async (_what, behaviour) => {
+    receiver.respond = () => behaviour;
+    await activeSubscription(service, receiver.url());
+    const started = performance.now();
+    await publish(service, {});
+    expect(await attempted(1)).toMatchObject({ status: 'queued', last_error: 'timeout' });
+    expect(performance.now() - started).toBeLessThan(11_000);
+    expect(await service.rows('slots').select('token')).toEqual([]);
+  });
+});
+
+describe('Retry-After', () => {
+  test.each([
+    ['whole seconds', '90', 90 * SECOND],
+    ['more than an hour', '7200', HOUR],
+    ['zero', '0', 5 * SECOND],
+    ['a fraction', '1.5', 5 * SECOND],
+    ['nonsense', 'soon', 5 * SECOND],
+  ])('%s', async (_what, header, wait) => {
+    receiver.respond = () => behave.answer(429, { 'Retry-After': header });
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect((await attempted(1)).due_at).toBe(later(service.clock.now(), wait));
+  });
+
+  test.each([
+    ['a date to come', 90, 90 * SECOND],
+    ['a date that is past', -1, 5 * SECOND],
+    ['a date in two hours', 7_200, HOUR],
+  ])('%s', async (_what, seconds, wait) => {
+    const date = new Date(later(service.clock.now(), seconds * SECOND)).toUTCString();
+    receiver.respond = () => behave.answer(503, { 'Retry-After': date });
+    await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    expect((await attempted(1)).due_at).toBe(later(service.clock.now(), wait));
+  });
+});
+
+describe('the deadline', () => {
+  test('ends a delivery 24 hours after it was queued, pauses included', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    receiver.respond = () => behave.answer(503, { 'Retry-After': '3600' });
+    await publish(service, {});
+    await attempted(1);
+    await service.as().post(`${path}/pause`);
+    service.clock.advance(24 * HOUR);
+    receiver.respond = () => behave.answer(204);
+    await service.as().post(`${path}/resume`);
+    // A new event shows that the dispatcher has been at the queue.
+    await publish(service, { id: 2 });
+    await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
+    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.requests[1]?.body).toContain('INC-2');
+  });
+
+  test('lets a delivery be made until then', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    receiver.respond = () => behave.answer(503);
+    await publish(service, {});
+    await attempted(1);
+    await service.as().post(`${path}/pause`);
+    service.clock.advance(24 * HOUR - 1);
+    receiver.respond = () => behave.answer(204);
+    await service.as().post(`${path}/resume`);
+    expect(await attempted(2)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('leaves no room for a retry after it', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    receiver.respond = () => behave.answer(503, { 'Retry-After': '3600' });
+    await publish(service, {});
+    await attempted(1);
+    await service.as().post(`${path}/pause`);
+    service.clock.advance(23 * HOUR + 30 * MINUTE);
+    await service.as().post(`${path}/resume`);
+    expect(await attempted(2)).toMatchObject({ status: 'failed', failed_attempts: 2 });
+  });
+});
+
+describe('five failures in a row', () => {
+  test('stop the subscription until it is verified again, and hold its queue', async () => {
+    receiver.respond = () => behave.answer(500);
+    const { path } = await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    for (let n = 1; n <= 4; n += 1) {
+      await attempted(n);
+      expect(await subscription()).toMatchObject({ status: 'active' });
+      await toDue();
+    }
+    expect(await attempted(5)).toMatchObject({ status: 'held' });
+    const stopped = await subscription();
+    expect(stopped).toMatchObject({ status: 'paused', last_failure_at: service.clock.now(), last_success_at: null });
+    expect(await service.as().post(`${path}/resume`)).toMatchObject({ status: 409 });
+
+    // Events of this time are skipped.
+    service.clock.advance(SECOND);
+    await publish(service, { id: 2 });
+    expect(await deliveries(service)).toHaveLength(1);
+
+    receiver.respond = () => behave.answer(204);
+    service.clock.advance(MINUTE);
+    expect((await service.as().post(`${path}/verify`)).body.webhook.status).toBe('active');
+    service.clock.advance(HOUR);
+    expect(await attempted(6)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('are counted over all deliveries, refusals included', async () => {
+    receiver.respond = () => behave.answer(404);
+    await activeSubscription(service, receiver.url());
+    for (let id = 1; id <= 5; id += 1) {
+      await publish(service, { id });
+      await eventually(async () => (await deliveries(service))[id - 1]?.status === 'failed');
+    }
+    expect(await subscription()).toMatchObject({ status: 'paused' });
+  });
+
+  test('begin anew after a success', async () => {
+    await activeSubscription(service, receiver.url());
+    for (let id = 1; id <= 9; id += 1) {
+      receiver.respond = () => behave.answer(id === 5 ? 204 : 404);
+      await publish(service, { id });
+      await eventually(async () => ['failed', 'succeeded'].includes((await deliveries(service))[id - 1]?.status ?? ''));
+    }
+    expect(await subscription()).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('pausing', () => {
+  test('holds what is queued, and resuming lets it go on', async () => {
+    receiver.respond = () => behave.answer(503);
+    const { path } = await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    await attempted(1);
+    await service.as().post(`${path}/pause`);
+    service.clock.advance(HOUR);
+    // Another subscription's delivery shows that the dispatcher has been at the queue.
+    receiver.respond = () => behave.answer(204);
+    await activeSubscription(service, receiver.url('/other'));
+    await publish(service, { id: 2 });
+    await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
+    expect(await deliveries(service)).toMatchObject([{ status: 'held', attempts: 1 }, { attempts: 1 }]);
+    await service.as().post(`${path}/resume`);
+    expect(await attempted(2)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('lets a request that is on its way arrive, and counts what becomes of it', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    const arrived = Promise.withResolvers<() => void>();
+    receiver.respond = () => (response) => arrived.resolve(() => void response.writeHead(204).end());
+    await publish(service, {});
+    const answer = await arrived.promise;
+    await service.as().post(`${path}/pause`);
+    answer();
+    expect(await settled(service, ({ status }) => status === 'succeeded')).toMatchObject({ attempts: 1 });
+    expect(await subscription()).toMatchObject({ status: 'paused', last_success_at: service.clock.now() });
+  });
+});
+
+describe('revoking', () => {
+  test('cancels what is queued', async () => {
+    receiver.respond = () => behave.answer(503);
+    const { path } = await activeSubscription(service, receiver.url());
+    await publish(service, {});
+    await attempted(1);
+    await service.as().post(`${path}/revoke`);
+    service.clock.advance(HOUR);
+    expect(await deliveries(service)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);
+  });
+
+  test('during a request leaves it cancelled, and the slot free', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    const arrived = Promise.withResolvers<() => void>();
+    receiver.respond = () => (response) => arrived.resolve(() => void response.writeHead(204).end());
+    await publish(service, {});
+    const answer = await arrived.promise;
+    await service.as().post(`${path}/revoke`);
+    answer();
+    await eventually(async () => (await service.rows('slots').select('token')).length === 0);
+    expect(await deliveries(service)).toMatchObject([{ status: 'cancelled' }]);
+    expect(await subscription()).toMatchObject({ status: 'revoked', last_success_at: null });
+  });
+});
+
+describe('after a rotation', () => {
+  const signatures = async (id: number) => {
+    await publish(service, { id });
+    const request = await eventually(() => receiver.requests.find(({ body }) => body.includes(`"INC-${id}"`)));
+    await eventually(async () => (await deliveries(service)).every(({ lease_token }) => lease_token === null));
+    const { body, headers } = request;
+    return {
+      count: String(headers['webhook-signature']).split(' ').length,
+      by: (secret: string) => {
+        try {
+          // The test's clock is far from the present: the library must not judge the timestamp.
+          const at = new Date(Number(headers['webhook-timestamp']) * SECOND);
+          const expected = new Webhook(secret, { format: 'raw' }).sign(String(headers['webhook-id']), at, body);
+          return String(headers['webhook-signature']).split(' ').includes(expected);
+        } catch {
+          return false;
+        }
+      },
+    };
+  };
+
+  test('both secrets sign for exactly 24 hours', async () => {
+    const { secret: old, path } = await activeSubscription(service, receiver.url());
+    const { status, body } = await service.as().post(`${path}/rotate-secret`);
+    const fresh = body.secret as string;
+    expect({ status, state: body.webhook.status, same: fresh === old }).toEqual({
+      status: 200,
+      state: 'active',
+      same: false,
+    });
+
+    const at = async (offset: number, id: number) => {
+      service.clock.advance(offset);
+      const signed = await signatures(id);
+      return { count: signed.count, old: signed.by(old), fresh: signed.by(fresh) };
+    };
+    expect(await at(0, 1)).toEqual({ count: 2, old: true, fresh: true });
+    expect(await at(24 * HOUR - 1, 2)).toEqual({ count: 2, old: true, fresh: true });
+    expect(await at(1, 3)).toEqual({ count: 1, old: false, fresh: true });
+  });
+
+  test('a second rotation ends the overlap of the first', async () => {
+    const first = await activeSubscription(service, receiver.url());
+    const second = (await service.as().post(`${first.path}/rotate-secret`)).body.secret as string;
+    service.clock.advance(HOUR);
+    const third = (await service.as().post(`${first.path}/rotate-secret`)).body.secret as string;
+    const signed = await signatures(1);
+    expect([signed.count, ...[first.secret, second, third].map(signed.by)]).toEqual([2, false, true, true]);
+    service.clock.advance(24 * HOUR);
+    const later = await signatures(2);
+    expect([later.count, ...[first.secret, second, third].map(later.by)]).toEqual([1, false, false, true]);
+  });
+});

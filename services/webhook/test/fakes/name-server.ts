@@ -1,0 +1,84 @@
+import { createSocket } from 'node:dgram';
+
+/** What a name server says of a name: its addresses, that there is none, that something is broken, or nothing at all. */
+export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+
+export interface NameServer {
+  /** `address:port`. */
+  address: string;
+  /** Questions so far, as `A name` or `AAAA name`. */
+  asked: string[];
+  names: Map<string, NameAnswer>;
+  stop(): Promise<void>;
+}
+
+const TYPES = new Map([
+  [1, 'A'],
+  [28, 'AAAA'],
+]);
+
+/** A name server over UDP that knows what a test tells it. */
+export async function startNameServer(): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, from) => {
+    const { name, type, end } = readQuestion(query);
+    server.asked.push(`${TYPES.get(type) ?? type} ${name}`);
+    const answer = server.names.get(name) ?? 'NXDOMAIN';
+    if (answer === 'silence') return;
+    const records =
+      typeof answer === 'string' ? [] : answer.filter((address) => address.includes(':') === (type === 28));
+    const code = answer === 'NXDOMAIN' ? 3 : answer === 'SERVFAIL' ? 2 : 0;
+    const head = Buffer.from(query.subarray(0, 12));
+    head.writeUInt16BE(0x8180 | code, 2);
+    head.writeUInt16BE(records.length, 6);
+    head.writeUInt32BE(0, 8);
+    socket.send(Buffer.concat([head, query.subarray(12, end), ...records.map(record)]), from.port, from.address);
+  });
+  const bound = Promise.withResolvers<void>();
+  socket.bind(0, '127.0.0.1', bound.resolve);
+  await bound.promise;
+  const server: NameServer = {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked: [],
+    names: new Map(),
+    stop: async () => {
+      const closed = Promise.withResolvers<void>();
+      socket.close(() => closed.resolve());
+      await closed.promise;
+    },
+  };
+  return server;
+}
+
+function readQuestion(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+/** A record for the name that was asked, which stands at offset 12. */
+function record(address: string): Buffer {
+  const bytes = address.includes(':') ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number));
+  const head = Buffer.alloc(12);
+  head.writeUInt16BE(0xc00c, 0);
+  head.writeUInt16BE(bytes.length === 16 ? 28 : 1, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt32BE(1, 6);
+  head.writeUInt16BE(bytes.length, 10);
+  return Buffer.concat([head, bytes]);
+}
+
+function ipv6Bytes(address: string): Buffer {
+  const [left = '', right = ''] = address.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
+  const [first, last] = [groups(left), groups(right)];
+  const bytes = Buffer.alloc(16);
+  [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last].forEach((group, index) =>
+    bytes.writeUInt16BE(group, index * 2),
+  );
+  return bytes;
+}

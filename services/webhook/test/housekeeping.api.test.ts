@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createLogger, createMetrics } from '@tocsin/runtime';
+import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { timeOf } from '../src/store/time.ts';
+import { figures } from '../src/usecases/figures.ts';
+import { forgetOldData } from '../src/usecases/housekeeping.ts';
+import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+
+const DAY = 24 * 3_600_000;
+
+let service: TestService;
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+  service = await startService({ receivers: [receiver], parts: { giveUpInterval: 100 } });
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+
+/** What the service does once an hour. */
+const forget = async () => {
+  const time = timeOf(service.clock);
+  const parts = { database: service.rows, time };
+  return forgetOldData({
+    ...parts,
+    log: createLogger({ app: 'test', level: 'silent' }),
+    figures: figures({ ...parts, metrics: createMetrics('test'), openBreakers: () => 0 }),
+  });
+};
+const count = async (table: string) => (await service.rows(table).select(service.rows.raw('1'))).length;
+
+test('events and their deliveries are kept for seven days', async () => {
+  await activeSubscription(service, receiver.url());
+  await publish(service, {});
+  await settled(service, ({ status }) => status === 'succeeded');
+  service.clock.advance(7 * DAY - 1);
+  await forget();
+  expect([await count('events'), await count('deliveries')]).toEqual([1, 1]);
+  service.clock.advance(1);
+  await forget();
+  expect([await count('events'), await count('deliveries')]).toEqual([0, 0]);
+});
+
+test('what no decision depends on any more is forgotten, and nothing else', async () => {
+  const { path } = await activeSubscription(service, receiver.url());
+  await service.as().post(`${path}/rotate-secret`);
+  await publish(service, {});
+  await settled(service, ({ status }) => status === 'succeeded');
+  await service.as().post(`${path}/pause`);
+  await service.as().post(`${path}/resume`);
+  await forget();
+  const tables = ['secrets', 'activity', 'windows', 'host_addresses'];
+  expect(await Promise.all(tables.map(count))).toEqual([2, 2, 4, 1]);
+  service.clock.advance(31 * DAY);
+  await forget();
+  expect(await Promise.all(tables.map(count))).toEqual([1, 1, 0, 0]);
+  expect(await service.rows('activity').first('ended_at')).toEqual({ ended_at: null });
+});
+
+test('held deliveries end at their deadline, are counted, and make room in the queue', async () => {
+  receiver.respond = () => behave.answer(503);
+  const { path } = await activeSubscription(service, receiver.url());
+  await publish(service, {});
+  await settled(service, ({ attempts }) => attempts === 1);
+  await service.as().post(`${path}/pause`);
+  service.clock.advance(DAY);
+  await eventually(async () => (await deliveries(service))[0]?.status === 'failed');
+  const metrics = await eventually(async () => {
+    const text = await (await fetch(`${service.app.url}/metrics`)).text();
+    return text.includes('tocsin_webhook_dead_letters_total') && text.includes('reason="deadline"') && text;
+  });
+  expect(metrics).toMatch(/^tocsin_webhook_dead_letters_total\{reason="deadline".*\} 1$/m);
+  expect(metrics).toMatch(/^tocsin_webhook_queue_length\{status="held".*\} 0$/m);
+});

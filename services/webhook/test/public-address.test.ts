@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import { canonicalAddress, isLoopbackAddress, isPublicAddress } from '../src/domain/public-address.ts';
+
+test.each([
+  '8.8.8.8',
+  '1.1.1.1',
+  '93.184.216.34',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001:80b::200e',
+  '::ffff:8.8.8.8',
+])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
+
+test.each([
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.255.254',
+  '169.254.169.254',
+  '172.31.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '192.88.99.1',
+  '192.168.0.1',
+  '198.19.255.255',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::7f00:1',
+  '::ffff:10.0.0.1',
+  '::ffff:0:10.0.0.1',
+  '64:ff9b::808:808',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:2::1',
+  '2001:10::1',
+  '2001:20::1',
+  '2001:db8::1',
+  '2002:808:808::1',
+  '3fff::1',
+  '4000::1',
+  '5f00::1',
+  'fc00::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'ff0e::1',
+  'localhost',
+  '0x7f.1',
+  '',
+])('%s is not', (address) => expect(isPublicAddress(address)).toBe(false));
+
+test('knows loopback in both families', () => {
+  expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['10.0.0.1', '8.8.8.8', '::7f00:1', 'localhost'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
+});
+
+test('gives every address one spelling', () => {
+  expect(canonicalAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
+  expect(canonicalAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
+  expect(canonicalAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from '@jest/globals';
+import { DomainError } from '@tocsin/http';
+import { readReceiverUrl } from '../src/domain/receiver-url.ts';
+
+const none = new Set<string>();
+
+describe('a receiver URL that will do', () => {
+  test.each([
+    ['https://hooks.example.com/path?token=a', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://hooks.example.com', 'https://hooks.example.com', 'hooks.example.com'],
+    ['HTTPS://Hooks.Example.COM/Path', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://hooks.example.com:443/', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://hooks.example.com/@team/a:b', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://hooks.example.com/?next=https://user@other/', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://hooks.example.com/%23not-a-fragment', 'https://hooks.example.com', 'hooks.example.com'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    ['https://my_receiver.example.com/', 'https://my_receiver.example.com', 'my_receiver.example.com'],
+    ['https://notlocalhost.example.com/', 'https://notlocalhost.example.com', 'notlocalhost.example.com'],
+    ['https://localhost.example.com/', 'https://localhost.example.com', 'localhost.example.com'],
+    ['https://8.8.8.8/', 'https://8.8.8.8', '8.8.8.8'],
+    ['https://134744072/', 'https://8.8.8.8', '8.8.8.8'],
+    ['https://[2606:4700:4700::1111]/', 'https://[2606:4700:4700::1111]', '2606:4700:4700::1111'],
+    ['https://[::ffff:8.8.8.8]/', 'https://[::ffff:808:808]', '8.8.8.8'],
+  ])('%s', (text, origin, host) => {
+    expect(readReceiverUrl(text, none)).toMatchObject({ origin, host });
+  });
+
+  test('keeps the whole URL, and shows no port, path or query', () => {
+    const { href, origin } = readReceiverUrl('https://hooks.example.com:443/a/b?c=d', none);
+    expect({ href, origin }).toEqual({
+      href: 'https://hooks.example.com/a/b?c=d',
+      origin: 'https://hooks.example.com',
+    });
+  });
+});
+
+const ABUSE = [
+  // no absolute https URL
+  '',
+  'hooks.example.com',
+  '//hooks.example.com/',
+  'http://hooks.example.com/',
+  'ftp://hooks.example.com/',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'https:hooks.example.com',
+  'https:/hooks.example.com',
+  'https:///hooks.example.com',
+  'https://',
+  'https://?a',
+  'https://%/',
+  // what a parser drops or repairs
+  ' https://hooks.example.com/',
+  'https://hooks.example.com/ ',
+  'https://hooks.example.com/a b',
+  'https://hooks.exam\tple.com/',
+  'https://hooks.example.com/\r\nHost: other',
+  'https://hooks.example.com\\@127.0.0.1/',
+  'https:\\\\hooks.example.com\\',
+  'https://hooks.example.com/\u0000',
+  // credentials and fragments, empty ones too
+  'https://user:password@hooks.example.com/',
+  'https://user@hooks.example.com/',
+  'https://@hooks.example.com/',
+  'https://:@hooks.example.com/',
+  'https://hooks.example.com@127.0.0.1/',
+  'https://hooks.example.com/#fragment',
+  'https://hooks.example.com/#',
+  'https://hooks.example.com?#',
+  // ports
+  'https://hooks.example.com:8443/',
+  'https://hooks.example.com:80/',
+  'https://hooks.example.com:22',
+  'https://hooks.example.com:0/',
+  'https://hooks.example.com:65536/',
+  // localhost, and other names that are never public
+  'https://localhost/',
+  'https://LOCALHOST/',
+  'https://localhost./',
+  'https://a.localhost/',
+  'https://localhost.localdomain/',
+  'https://ip6-localhost/',
+  'https://printer.local/',
+  'https://metadata.google.internal/',
+  'https://router.home.arpa/',
+  'https://intranet/',
+  'https://hooks.example.com./',
+  'https://hooks..example.com/',
+  'https://.example.com/',
+  'https://-/',
+  `https://${'a'.repeat(64)}.example.com/`,
+  `https://${'a.'.repeat(127)}example.com/`,
+  'https://loc\u00ADalhost/',
+  'https://ⓛocalhost/',
+  // IPv4, in all its spellings
+  'https://127.0.0.1/',
+  'https://127.0.0.1./',
+  'https://127.1/',
+  'https://2130706433/',
+  'https://0x7f000001/',
+  'https://0x7f.0.0.1/',
+  'https://017700000001/',
+  'https://0177.0.0.1/',
+  'https://１２７.0.0.1/',
+  'https://%31%32%37.0.0.1/',
+  'https://0.0.0.0/',
+  'https://0/',
+  'https://10.0.0.1/',
+  'https://100.64.0.1/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://172.16.0.1/',
+  'https://192.0.0.170/',
+  'https://192.0.2.1/',
+  'https://192.168.1.1/',
+  'https://198.18.0.1/',
+  'https://203.0.113.9/',
+  'https://224.0.0.1/',
+  'https://255.255.255.255/',
+  'https://256.0.0.1/',
+  // IPv6
+  'https://[::]/',
+  'https://[::1]/',
+  'https://[0:0:0:0:0:0:0:1]/',
+  'https://[::127.0.0.1]/',
+  'https://[::7f00:1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://[::ffff:a9fe:a9fe]/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[64:ff9b:1::1]/',
+  'https://[100::1]/',
+  'https://[2001::1]/',
+  'https://[2001:db8::1]/',
+  'https://[2002:7f00:1::]/',
+  'https://[3fff::1]/',
+  'https://[5f00::1]/',
+  'https://[fc00::1]/',
+  'https://[fd00:ec2::254]/',
+  'https://[fe80::1]/',
+  'https://[fe80::1%25eth0]/',
+  'https://[fec0::1]/',
+  'https://[ff02::1]/',
+];
+
+test.each(ABUSE)('refuses %j', (text) => {
+  expect(() => readReceiverUrl(text, none)).toThrow(
+    expect.objectContaining({ constructor: DomainError, code: 'invalid_request', field: 'url' }),
+  );
+});
+
+describe('receivers of tests', () => {
+  const receivers = new Set(['localhost:8443', '127.0.0.1:9443', '[::1]:9443', 'receiver.test:443']);
+
+  test.each([
+    ['https://localhost:8443/hook', 'https://localhost', 'localhost'],
+    ['https://127.0.0.1:9443/', 'https://127.0.0.1', '127.0.0.1'],
+    ['https://[::1]:9443/', 'https://[::1]', '::1'],
+    ['https://receiver.test/', 'https://receiver.test', 'receiver.test'],
+  ])('%s will do when it is named', (text, origin, host) => {
+    expect(readReceiverUrl(text, receivers)).toMatchObject({ origin, host });
+  });
+
+  test.each(['https://localhost:8444/', 'https://localhost/', 'https://127.0.0.1:8443/', 'http://localhost:8443/'])(
+    '%s is refused: the pair must be exact',
+    (text) => expect(() => readReceiverUrl(text, receivers)).toThrow(DomainError),
+  );
+
+  test.each(['https://a@localhost:8443/', 'https://localhost:8443/#'])('%s is refused like any other', (text) =>
+    expect(() => readReceiverUrl(text, receivers)).toThrow(DomainError),
+  );
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '@tocsin/testing';
+import { activeSubscription, startService, subscribe, type TestService } from './service.ts';
+
+const PATH = '/api/v1/settings/webhooks';
+const URL = 'https://hooks.example.com/in?key=hidden';
+
+let service: TestService;
+beforeAll(async () => void (service = await startService()));
+afterAll(async () => service.stop());
+
+// Each test has a workspace of its own, for there is a limit of subscriptions.
+let workspaces = 0;
+const newWorkspace = (): Client => service.as({ workspace: { id: (workspaces += 1) } });
+
+describe('creating a subscription', () => {
+  test('answers it paused, with its secret, and shows no more of the URL than scheme and host', async () => {
+    const client = newWorkspace();
+    const { status, body } = await client.post(PATH, { url: URL });
+    const now = service.clock.now();
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      webhook: {
+        id: expect.stringMatching(/^wh_[0-9A-Za-z]{22}$/),
+        url: 'https://hooks.example.com',
+        event_types: ['incident.created'],
+        status: 'paused',
+        created_at: now,
+        updated_at: now,
+        last_success_at: null,
+        last_failure_at: null,
+      },
+      secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{43}$/),
+    });
+    const list = await client.get(PATH);
+    expect(list).toMatchObject({ status: 200, body: { webhooks: [body.webhook] } });
+    expect(list.text).not.toMatch(/whsec_|hidden/);
+  });
+
+  test('every subscription has a secret and an ID of its own', async () => {
+    const client = newWorkspace();
+    const made = [await subscribe(client, URL), await subscribe(client, URL)];
+    expect(new Set(made.flatMap(({ id, secret }) => [id, secret])).size).toBe(4);
+  });
+
+  test('takes the one event type there is', async () => {
+    const { status, body } = await newWorkspace().post(PATH, { url: URL, event_types: ['incident.created'] });
+    expect({ status, types: body.webhook.event_types }).toEqual({ status: 201, types: ['incident.created'] });
+  });
+
+  test.each([
+    [{}, 'invalid_request', 'url'],
+    [{ url: null }, 'invalid_request', 'url'],
+    [{ url: 7 }, 'invalid_request', 'url'],
+    [{ url: 'http://hooks.example.com/' }, 'invalid_request', 'url'],
+    [{ url: 'https://127.0.0.1/' }, 'invalid_request', 'url'],
+    [{ url: 'https://hooks.example.com/#' }, 'invalid_request', 'url'],
+    [{ url: `https://hooks.example.com/${'x'.repeat(2_023)}` }, 'invalid_request', 'url'],
+    [{ url: URL, event_types: [] }, 'invalid_request', 'event_types'],
+    [{ url: URL, event_types: null }, 'invalid_request', 'event_types'],
+    [{ url: URL, event_types: 'incident.created' }, 'invalid_request', 'event_types'],
+    [{ url: URL, event_types: ['incident.updated'] }, 'invalid_request', 'event_types.0'],
+    [{ url: URL, event_types: ['incident.created', 'incident.created'] }, 'invalid_request', 'event_types'],
+    [{ url: URL, secret: 'whsec_mine' }, 'unknown_field', 'secret'],
+    [{ url: URL, status: 'active' }, 'unknown_field', 'status'],
+  ])('refuses %j', async (given, code, field) => {
+    expect(await newWorkspace().post(PATH, given)).toMatchObject({ status: 400, body: { code, field } });
+  });
+
+  test('takes a URL of 2,048 characters', async () => {
+    const url = `https://hooks.example.com/${'x'.repeat(2_022)}`;
+    expect(url).toHaveLength(2_048);
+    expect((await newWorkspace().post(PATH, { url })).status).toBe(201);
+  });
+
+  test('stops at ten active or paused ones, however many come at once', async () => {
+    const client = newWorkspace();
+    const answers = await Promise.all(Array.from({ length: 14 }, async () => client.post(PATH, { url: URL })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array.from({ length: 4 }, () => [409, 'invalid_resource_state']),
+    );
+
+    const { body } = await client.get(PATH);
+    await client.post(`${PATH}/${body.webhooks[0].id}/revoke`);
+    expect((await client.post(PATH, { url: URL })).status).toBe(201);
+    expect((await client.post(PATH, { url: URL })).status).toBe(409);
+    const after = await client.get(PATH);
+    expect(after.body.webhooks).toHaveLength(11);
+    expect(after.body.webhooks[0].status).toBe('revoked');
+  });
+});
+
+describe('the states of a subscription', () => {
+  const COMMANDS = ['verify', 'pause', 'resume', 'revoke', 'rotate-secret'] as const;
+
+  test.each(COMMANDS)('%s of another workspace, or of none, is not found', async (command) => {
+    const { id, path } = await subscribe(newWorkspace(), URL);
+    const stranger = newWorkspace();
+    for (const unknown of [id, 'wh_0', '17', '%00'.replace('%00', 'x'), encodeURIComponent("'; drop table")]) {
+      const answer = await stranger.post(path.replace(id, unknown).replace(/[^/]*$/, `${unknown}/${command}`));
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+  });
+
+  test('an unverified one cannot be resumed', async () => {
+    const client = newWorkspace();
+    const { path } = await subscribe(client, URL);
+    expect(await client.post(`${path}/resume`)).toMatchObject({
+      status: 409,
+      body: { code: 'invalid_resource_state' },
+    });
+    expect(await client.post(`${path}/pause`)).toMatchObject({ status: 200, body: { webhook: { status: 'paused' } } });
+  });
+
+  test('pausing, resuming and revoking are safe to repeat', async () => {
+    const user = { workspace: { id: (workspaces += 1) } };
+    const client = service.as(user);
+    const { path } = await activeSubscription(service, URL, user);
+    for (const [command, state] of [
+      ['resume', 'active'],
+      ['pause', 'paused'],
+      ['pause', 'paused'],
+      ['resume', 'active'],
+      ['revoke', 'revoked'],
+      ['revoke', 'revoked'],
+    ] as const) {
+      expect(await client.post(`${path}/${command}`)).toMatchObject({
+        status: 200,
+        body: { webhook: { status: state } },
+      });
+    }
+  });
+
+  test('a change shows in updated_at, a repetition does not', async () => {
+    const user = { workspace: { id: (workspaces += 1) } };
+    const { path } = await activeSubscription(service, URL, user);
+    service.clock.advance(1_000);
+    const first = await service.as(user).post(`${path}/pause`);
+    expect(first.body.webhook.updated_at).toBe(service.clock.now());
+    service.clock.advance(1_000);
+    const second = await service.as(user).post(`${path}/pause`);
+    expect(second.body.webhook.updated_at).toBe(first.body.webhook.updated_at);
+  });
+
+  test.each(COMMANDS.filter((command) => command !== 'revoke'))('a revoked one refuses %s', async (command) => {
+    const client = newWorkspace();
+    const { path } = await subscribe(client, URL);
+    await client.post(`${path}/revoke`);
+    expect(await client.post(`${path}/${command}`)).toMatchObject({
+      status: 409,
+      body: { code: 'invalid_resource_state' },
+    });
+  });
+
+  test('a revoked one leaves no URL and no secret behind', async () => {
+    const client = newWorkspace();
+    const { id, path } = await subscribe(client, URL);
+    await client.post(`${path}/rotate-secret`);
+    await client.post(`${path}/revoke`);
+    expect(await service.rows('secrets').where({ subscription_id: id }).select('id')).toEqual([]);
+    expect(await service.rows('subscriptions').where({ id }).first('url_box', 'origin')).toEqual({
+      url_box: null,
+      origin: 'https://hooks.example.com',
+    });
+  });
+
+  test.each(COMMANDS)('%s takes no body but an empty object', async (command) => {
+    const client = newWorkspace();
+    const { path } = await subscribe(client, URL);
+    expect(await client.post(`${path}/${command}`, { now: true })).toMatchObject({
+      status: 400,
+      body: { code: 'unknown_field', field: 'now' },
+    });
+  });
+});
+
+test('without the gateway nobody gets in', async () => {
+  const stranger = service.as().with({ 'x-tocsin-principal': 'forged' });
+  expect((await stranger.get(PATH)).status).toBe(401);
+});

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { instant } from './envelope.ts';
+
+const id = z.int().min(1);
+
+export const FIELD_TYPES = [
+  'string',
+  'number',
+  'boolean',
+  'date',
+  'time',
+  'datetime',
+  'monetary',
+  'json',
+  'select',
+  'multi_select',
+] as const;
+
+/** A choice of a select: its value, and how a screen may show it. */
+export const selectOption = z.strictObject({
+  value: z.string(),
+  label: z.string().optional(),
+  color: z.string().optional(),
+});
+
+const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'Must be a currency code of three capital letters');
+
+/** Validation options; which keys a definition may carry depends on its type (contract: Custom fields). */
+export const fieldConfig = z.strictObject({
+  max_length: z.int().min(1).optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  precision: z.int().min(0).max(10).optional(),
+  currency: currencyCode.optional(),
+  currencies: z.array(currencyCode).min(1).optional(),
+  options: z
+    .array(z.union([z.string(), selectOption]))
+    .min(1)
+    .optional(),
+  allow_custom: z.boolean().optional(),
+});
+
+/** A field definition as its owner announces it: whole, so that a replica can check values with it. */
+export const customFieldDefinition = z.object({
+  id,
+  revision: z.int().min(1),
+  name: z.string(),
+  slug: z.string(),
+  field_type: z.enum(FIELD_TYPES),
+  default_value: z.unknown().optional(),
+  config: fieldConfig.optional(),
+  required: z.boolean(),
+  required_on_creation: z.boolean(),
+  sort_order: z.int(),
+  created_at: instant,
+  archived_at: instant.nullable(),
+});
+
+export type FieldType = (typeof FIELD_TYPES)[number];
+export type FieldConfig = z.infer<typeof fieldConfig>;
+export type CustomFieldDefinition = z.infer<typeof customFieldDefinition>;

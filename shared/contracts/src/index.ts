@@ -1,0 +1,40 @@
+export {
+  customFieldDefinition,
+  type CustomFieldDefinition,
+  FIELD_TYPES,
+  type FieldConfig,
+  fieldConfig,
+  type FieldType,
+  selectOption,
+} from './custom-field-definition.ts';
+export { type Fault, faultField, findConfigFault, findValueFault, optionValues } from './custom-field-values.ts';
+export { type Envelope, envelope, type EventWorkspace, eventWorkspace, instant } from './envelope.ts';
+export {
+  type EventData,
+  eventData,
+  type EventType,
+  incidentSnapshot,
+  type IncidentSnapshot,
+  serviceSnapshot,
+  type ServiceSnapshot,
+  teamSnapshot,
+  type TeamSnapshot,
+  userSnapshot,
+  type UserSnapshot,
+  workspaceSnapshot,
+  type WorkspaceSnapshot,
+} from './events.ts';
+export {
+  catalogChanges,
+  type CatalogChanges,
+  customFieldChanges,
+  type CustomFieldChanges,
+  INTERNAL_PATHS,
+  serviceTier,
+  unmanagedReferences,
+  type UnmanagedReferences,
+  userChanges,
+  type UserChanges,
+} from './internal.ts';
+export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
+export { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName, QUEUES } from './topology.ts';

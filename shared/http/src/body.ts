@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from './errors.ts';
+import { checkStorable, parseJson } from './json.ts';
+
+/** contract: Limits */
+export const MAX_BODY_BYTES = 1_048_576;
+
+export interface JsonBody {
+  /** The exact bytes, which is what idempotency compares. */
+  bytes: Buffer;
+  value: Record<string, unknown>;
+}
+
+const tooLarge = () => new DomainError('request_body_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes`);
+
+/** @throws DomainError `request_body_too_large` when the announced length is over the limit */
+export function checkContentLength(request: IncomingMessage): void {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+}
+
+/**
+ * Reads a body of exactly one JSON object, at most 1 MiB, cut off as it streams.
+ * @param optional an empty body counts as `{}`
+ */
+export async function readJsonBody(request: IncomingMessage, optional: boolean): Promise<JsonBody> {
+  checkContentLength(request);
+  const bytes = await readBytes(request);
+  if (bytes.length === 0 && optional) return { bytes, value: {} };
+  checkMediaType(request);
+  const value = parseJson(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DomainError('invalid_request', 'The body must be a JSON object');
+  }
+  checkStorable(value);
+  return { bytes, value: value as Record<string, unknown> };
+}
+
+/** @throws DomainError `unsupported_media_type` unless it is uncompressed JSON in UTF-8 */
+function checkMediaType(request: IncomingMessage): void {
+  const [type, ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (
+    type !== 'application/json' ||
+    (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') ||
+    encoding !== 'identity'
+  ) {
+    throw new DomainError(
+      'unsupported_media_type',
+      'The body must be application/json in UTF-8, without a content encoding',
+      {
+        field: 'Content-Type',
+      },
+    );
+  }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) {
+      // The rest goes by unread: hanging up could reset the connection before the answer is read.
+      request.removeAllListeners('data');
+      request.resume();
+      reject(tooLarge());
+    } else chunks.push(chunk);
+  });
+  request.once('end', () => resolve(Buffer.concat(chunks)));
+  request.once('error', reject);
+  request.once('close', () => reject(new DomainError('invalid_json', 'The body ended early')));
+  return promise;
+}

@@ -1,0 +1,100 @@
+/**
+ * Every error code of the API and the HTTP status it comes with (contract: Errors). Codes are stable; messages are for
+ * people and may change.
+ */
+export const ERROR_STATUS = {
+  authentication_required: 401,
+  duplicate_slug: 409,
+  idempotency_in_progress: 409,
+  idempotency_key_reused: 409,
+  idempotency_outcome_unknown: 409,
+  incident_slack_channel_missing: 409,
+  internal: 500,
+  invalid_idempotency_key: 400,
+  invalid_json: 400,
+  invalid_precondition: 400,
+  invalid_relationship_state: 409,
+  invalid_request: 400,
+  invalid_resource_state: 409,
+  invalid_slack_channel_name_request: 400,
+  method_not_allowed: 405,
+  missing_role_permission: 403,
+  missing_scope: 403,
+  multiple_json_values: 400,
+  not_found: 404,
+  permission_denied: 403,
+  precondition_failed: 412,
+  precondition_required: 428,
+  rate_limited: 429,
+  request_body_too_large: 413,
+  responder_seat_required: 403,
+  service_unavailable: 503,
+  slack_channel_name_taken: 409,
+  slack_channel_not_found: 409,
+  slack_not_configured: 409,
+  unknown_field: 400,
+  unsupported_media_type: 415,
+  webhook_verification_failed: 409,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export interface ErrorOptions {
+  /** The property (dotted, with indexes), query parameter, path parameter or header at fault. */
+  field?: string | undefined;
+  details?: Record<string, unknown> | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** A refusal that the client is told about. Whatever else is thrown is a fault of ours: `internal`. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly details: Record<string, unknown> | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.field = options.field;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}
+
+/** The JSON body of an error answer; `field` and `details` only where there are any. */
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  field?: string;
+  details?: Record<string, unknown>;
+  request_id: string;
+}
+
+export function errorBody(error: DomainError, requestId: string): ErrorBody {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.field !== undefined && { field: error.field }),
+    ...(error.details !== undefined && { details: error.details }),
+    request_id: requestId,
+  };
+}
+
+/** 400: input that is invalid or missing. */
+export const invalid = (field: string, message: string) => new DomainError('invalid_request', message, { field });
+
+/** 404: no such resource, or none that the caller may know of. */
+export const notFound = (what: string) => new DomainError('not_found', `${what} does not exist`);
+
+/** 409: the resource's state does not allow it now. */
+export const wrongState = (message: string) => new DomainError('invalid_resource_state', message);
+
+/** 503: something that the answer needs is away; worth another try after `seconds`. */
+export const unavailable = (message: string, seconds = 1) =>
+  new DomainError('service_unavailable', message, { headers: { 'Retry-After': String(seconds) } });

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { invalid } from './errors.ts';
+import { checkText } from './json.ts';
+
+/** What a parameter's text is to become, read off its schema. */
+type Kind = 'string' | 'integer' | 'boolean';
+
+interface Parameter {
+  kind: Kind;
+  repeatable: boolean;
+}
+
+/** A path ID: an integer of at least 1. One that is beyond any row's is valid and simply not found. */
+export const pathId = z.int().min(1).meta({ description: 'Numeric ID' });
+
+/**
+ * Reads a query string against its schema: unknown parameters are refused, and so is one given twice that is not an array.
+ * @throws DomainError `invalid_request` naming the parameter
+ */
+export function readQuery(search: string, schema: z.ZodObject): Record<string, unknown> {
+  const shape = schema.shape as Record<string, z.ZodType>;
+  const raw: Record<string, unknown> = {};
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const cut = pair.indexOf('=');
+    const name = decode(cut === -1 ? pair : pair.slice(0, cut), 'query');
+    const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (declared === undefined) throw invalid(name.replaceAll('\0', '\uFFFD'), 'There is no such query parameter');
+    const { kind, repeatable } = describeParameter(declared);
+    const value = convert(decode(cut === -1 ? '' : pair.slice(cut + 1), name), kind, name);
+    if (repeatable) raw[name] = [...((raw[name] as unknown[] | undefined) ?? []), value];
+    else if (Object.hasOwn(raw, name)) throw invalid(name, 'The parameter is given twice');
+    else raw[name] = value;
+  }
+  return raw;
+}
+
+/** Path parameters, decoded already, as their schema wants them. */
+export function readPath(params: Record<string, string>, schema: z.ZodObject): Record<string, unknown> {
+  const shape = schema.shape as Record<string, z.ZodType>;
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, declared]): [string, unknown] => {
+      const text = params[name] ?? '';
+      if (describeParameter(declared).kind !== 'integer') {
+        checkText(text, name);
+        return [name, text];
+      }
+      if (!/^[1-9]\d*$/.test(text)) throw invalid(name, 'Must be an integer of at least 1');
+      // Beyond every ID there is: valid, and not found.
+      return [name, Math.min(Number(text), Number.MAX_SAFE_INTEGER)];
+    }),
+  );
+}
+
+const described = new WeakMap<z.ZodType, Parameter>();
+
+function describeParameter(schema: z.ZodType): Parameter {
+  const known = described.get(schema);
+  if (known !== undefined) return known;
+  const { def } = schema as z.ZodType & { def: { type: string; innerType?: z.ZodType; element?: z.ZodType } };
+  const inner = def.innerType ?? def.element;
+  const parameter: Parameter =
+    inner !== undefined
+      ? { ...describeParameter(inner), repeatable: def.type === 'array' || describeParameter(inner).repeatable }
+      : { kind: def.type === 'number' ? 'integer' : def.type === 'boolean' ? 'boolean' : 'string', repeatable: false };
+  described.set(schema, parameter);
+  return parameter;
+}
+
+function decode(text: string, field: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalid(field, 'The percent-encoding is not valid UTF-8');
+  }
+  if (field !== 'query') checkText(decoded, field);
+  return decoded;
+}
+
+function convert(text: string, kind: Kind, field: string): unknown {
+  if (kind === 'string') return text;
+  if (kind === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw invalid(field, 'Must be true or false');
+  }
+  const number = Number(text);
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number)) throw invalid(field, 'Must be an integer');
+  return number;
+}

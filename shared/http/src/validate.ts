@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { DomainError, invalid } from './errors.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Checks input against its schema. Where several things are wrong, an unknown property is told first: it is the likeliest
+ * cause of the rest.
+ * @throws DomainError `unknown_field` or `invalid_request`, with the dotted path as `field`
+ */
+export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw refusal(parsed.error.issues);
+}
+
+/** The same for a query string, where a parameter is named whole, whichever of its values is at fault. */
+export function validateQuery<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  throw invalid(String(first?.path[0] ?? ''), first?.message ?? 'The query is invalid');
+}
+
+function refusal(issues: readonly Issue[]): DomainError {
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown !== undefined) {
+    const field = dotted([...unknown.path, unknown.keys[0] ?? '']);
+    return new DomainError('unknown_field', `There is no property ${field}`, { field });
+  }
+  const [first] = issues;
+  if (first === undefined) return new DomainError('invalid_request', 'The input is invalid');
+  const { path, message } = deepest(first);
+  return invalid(dotted(path), message);
+}
+
+/** In a union the branch that got furthest says best what is wrong. */
+function deepest(issue: Issue): Pick<Issue, 'path' | 'message'> {
+  if (issue.code !== 'invalid_union') return issue;
+  const [inner] = issue.errors
+    .flat()
+    .map(deepest)
+    .toSorted((a, b) => b.path.length - a.path.length);
+  if (inner === undefined || inner.path.length === 0) return issue;
+  return { path: [...issue.path, ...inner.path], message: inner.message };
+}
+
+const dotted = (path: readonly PropertyKey[]) => path.map(String).join('.');

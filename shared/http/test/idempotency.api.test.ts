@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import path from 'node:path';
+import { type Knex, openDatabase } from '@tocsin/runtime';
+import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
+import { DomainError, idempotently, invalid, type Reply, sweepIdempotencyKeys, wrongState } from '../src/index.ts';
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createTestDatabase({
+    schema: 'idempotency',
+    migrations: path.join(import.meta.dirname, 'migrations'),
+  });
+  knex = openDatabase({ url: database.url('idempotency'), schema: 'idempotency', application: 'test', poolSize: 5 });
+});
+afterAll(async () => {
+  await knex.destroy();
+  await database.drop();
+});
+
+let counter = 0;
+const newKey = () => `key-${(counter += 1)}`;
+
+interface Attempt {
+  key: string;
+  body?: string;
+  user?: number;
+  parent?: number;
+  requestId?: string;
+  work?: () => void;
+}
+
+/** One keyed create of a thing: what it answers, or the code it is refused with. */
+async function create({
+  key,
+  body = '{}',
+  user = 42,
+  parent = 1,
+  requestId = 'r-1',
+  work,
+}: Attempt): Promise<Reply | string> {
+  const request = {
+    principal: testPrincipal({ user_id: user }),
+    routeId: 'createThing',
+    idempotencyKey: key,
+    params: { id: parent },
+    bytes: Buffer.from(body),
+    requestId,
+  };
+  try {
+    return await idempotently(knex, request, async (claim) =>
+      knex.transaction(async (trx) => {
+        work?.();
+        const [thing] = await trx('things').insert({ key }).returning<{ id: number }[]>('id');
+        const text = JSON.stringify(thing);
+        await claim?.finish(trx, { status: 201, text, revision: 1 });
+        return { status: 201, text, revision: 1 };
+      }),
+    );
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}
+
+const things = async (key: string) => (await knex('things').where({ key }).select('id')).length;
+const age = async (key: string, interval: string) =>
+  knex('idempotency_keys')
+    .where({ key })
+    .update({ claimed_at: knex.raw(`now() - interval '${interval}'`) });
+/** What a process leaves behind that dies in the middle. */
+const abandon = async (key: string, state: 'claimed' | 'outside') => {
+  await create({ key });
+  await knex('things').where({ key }).delete();
+  await knex('idempotency_keys').where({ key }).update({ state, status: null, body: null });
+};
+
+describe('the same key', () => {
+  test('with the same bytes gets the same answer, to the letter', async () => {
+    const key = newKey();
+    const first = await create({ key });
+    expect(await create({ key })).toEqual({ ...(first as Reply), headers: { 'Idempotency-Replayed': 'true' } });
+    expect(await things(key)).toBe(1);
+  });
+
+  test('with other bytes is refused, even if they mean the same', async () => {
+    const key = newKey();
+    await create({ key, body: '{"a":1}' });
+    expect(await create({ key, body: '{"a": 1}' })).toBe('idempotency_key_reused');
+  });
+
+  test('for another parent is refused: it would get the wrong answer', async () => {
+    const key = newKey();
+    await create({ key, parent: 1 });
+    expect(await create({ key, parent: 2 })).toBe('idempotency_key_reused');
+  });
+
+  test('of another user is another key', async () => {
+    const key = newKey();
+    await create({ key });
+    await create({ key, user: 43 });
+    expect(await things(key)).toBe(2);
+  });
+
+  test('after a day is new', async () => {
+    const key = newKey();
+    await create({ key });
+    await age(key, '25 hours');
+    expect(await create({ key, body: 'different' })).toMatchObject({ status: 201 });
+    expect(await things(key)).toBe(2);
+  });
+
+  test('used by thirty requests at once makes one thing', async () => {
+    const key = newKey();
+    const answers = await Promise.all(Array.from({ length: 30 }, async () => create({ key })));
+    expect(answers.every((answer) => answer === 'idempotency_in_progress' || typeof answer === 'object')).toBe(true);
+    expect(await things(key)).toBe(1);
+  });
+});
+
+describe('a refusal', () => {
+  test('for its input leaves the key unused', async () => {
+    const key = newKey();
+    const refuse = () => {
+      throw invalid('team_id', 'no');
+    };
+    expect(await create({ key, work: refuse })).toBe('invalid_request');
+    expect(await create({ key, body: 'other' })).toMatchObject({ status: 201 });
+  });
+
+  test('by the state of things is an outcome, and is kept', async () => {
+    const key = newKey();
+    const refuse = () => {
+      throw wrongState('archived');
+    };
+    expect(await create({ key, work: refuse })).toBe('invalid_resource_state');
+    const replay = (await create({ key, requestId: 'r-2' })) as Reply;
+    expect(replay.status).toBe(409);
+    expect(JSON.parse(replay.text ?? '')).toEqual({
+      code: 'invalid_resource_state',
+      message: 'archived',
+      request_id: 'r-2',
+    });
+    expect(await things(key)).toBe(0);
+  });
+
+  test('that is a fault of ours leaves the key unused', async () => {
+    const key = newKey();
+    const fail = () => {
+      throw new TypeError('a bug');
+    };
+    await expect(create({ key, work: fail })).rejects.toThrow('a bug');
+    expect(await create({ key })).toMatchObject({ status: 201 });
+  });
+});
+
+describe('a process that died in the middle', () => {
+  test('leaves its claim to the next request, once it cannot be running any more', async () => {
+    const key = newKey();
+    await abandon(key, 'claimed');
+    expect(await create({ key })).toBe('idempotency_in_progress');
+    await age(key, '2 minutes');
+    expect(await create({ key })).toMatchObject({ status: 201 });
+  });
+
+  test('cannot commit after all when its claim was taken over', async () => {
+    const key = newKey();
+    let taken: Reply | string | undefined;
+    const request = {
+      principal: testPrincipal(),
+      routeId: 'createThing',
+      idempotencyKey: key,
+      params: { id: 1 },
+      bytes: Buffer.from('{}'),
+      requestId: 'r-1',
+    };
+    const slow = idempotently(knex, request, async (claim) => {
+      await age(key, '2 minutes');
+      taken = await create({ key });
+      return knex.transaction(async (trx) => {
+        await trx('things').insert({ key });
+        await claim?.finish(trx, { status: 201, text: '{}', revision: 1 });
+        return { status: 201 };
+      });
+    });
+    await expect(slow).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+    expect(taken).toMatchObject({ status: 201 });
+    expect(await things(key)).toBe(1);
+    expect(await create({ key })).toMatchObject({ text: (taken as Reply).text });
+  });
+
+  test('after an effect outside the database leaves an outcome that nobody knows', async () => {
+    const key = newKey();
+    await abandon(key, 'outside');
+    await age(key, '2 minutes');
+    expect(await create({ key })).toBe('idempotency_outcome_unknown');
+  });
+});
+
+test('keys past their retention are forgotten', async () => {
+  const old = newKey();
+  const recent = newKey();
+  await create({ key: old });
+  await create({ key: recent });
+  await age(old, '25 hours');
+  await sweepIdempotencyKeys(knex);
+  const kept = await knex('idempotency_keys').whereIn('key', [old, recent]).select<{ key: string }[]>('key');
+  expect(kept).toEqual([{ key: recent }]);
+});

@@ -1,0 +1,14 @@
+import type { Knex } from '@tocsin/runtime';
+import { createIdempotencyTable } from '../../src/idempotency.ts';
+
+export async function up(knex: Knex): Promise<void> {
+  await createIdempotencyTable(knex);
+  await knex.schema.createTable('things', (table) => {
+    table.bigIncrements('id');
+    table.text('key').notNullable();
+  });
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.dropTable('things').dropTable('idempotency_keys');
+}

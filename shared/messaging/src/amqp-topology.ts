@@ -1,0 +1,30 @@
+import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
+import type { Channel } from 'amqplib';
+import { DELIVERY_LIMIT } from './broker.ts';
+
+/**
+ * Declares the exchange, every queue and its dead-letter queue. Idempotent. Quorum queues, because the messages in them
+ * must survive the loss of a node; dead-lettering is at-least-once, because a refused message is evidence.
+ */
+export async function declareTopology(channel: Channel, namespace: string): Promise<void> {
+  const exchange = exchangeName(namespace);
+  await channel.assertExchange(exchange, 'topic', { durable: true });
+  for (const queue of Object.values(QUEUES)) {
+    const name = queueName(namespace, queue);
+    const deadLetters = deadLetterQueueName(namespace, queue);
+    await channel.assertQueue(deadLetters, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+    await channel.assertQueue(name, {
+      durable: true,
+      arguments: {
+        'x-queue-type': 'quorum',
+        // It counts the deliveries after the first.
+        'x-delivery-limit': DELIVERY_LIMIT - 1,
+        'x-dead-letter-exchange': '',
+        'x-dead-letter-routing-key': deadLetters,
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish',
+      },
+    });
+    for (const key of queue.bindings) await channel.bindQueue(name, exchange, key);
+  }
+}

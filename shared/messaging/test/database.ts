@@ -1,0 +1,70 @@
+import path from 'node:path';
+import type { EventType } from '@tocsin/contracts';
+import { type Knex, openDatabase } from '@tocsin/runtime';
+import { createTestDatabase } from '@tocsin/testing';
+import type { NewEvent } from '../src/index.ts';
+
+/** The tables of a service that publishes and consumes, and `effects`, where a handler leaves its traces. */
+export interface MessagingDatabase {
+  knex: Knex;
+  url: string;
+  effects(): Promise<string[]>;
+  waiting(): Promise<number>;
+  drop(): Promise<void>;
+}
+
+export async function messagingDatabase(): Promise<MessagingDatabase> {
+  const database = await createTestDatabase({
+    schema: 'messaging',
+    migrations: path.join(import.meta.dirname, 'migrations'),
+  });
+  const url = database.url('messaging');
+  const knex = openPool(url);
+  return {
+    knex,
+    url,
+    effects: async () => (await knex('effects').select('reference').orderBy('id')).map(({ reference }) => reference),
+    waiting: async () => (await knex('outbox').select('id')).length,
+    drop: async () => {
+      await knex.destroy();
+      await database.drop();
+    },
+  };
+}
+
+export const openPool = (url: string) => openDatabase({ url, schema: 'messaging', application: 'test', poolSize: 5 });
+
+const WORKSPACE = { id: 1, slug: 'acme', is_demo: false };
+
+export const incidentCreated = (reference: string): NewEvent<'incident.created'> => ({
+  type: 'incident.created',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  workspace: WORKSPACE,
+  requestId: 'r-1',
+  data: {
+    incident: {
+      id: 1,
+      reference,
+      revision: 1,
+      title: 'Checkout is slow',
+      service: 'checkout',
+      regions: [],
+      severity: 'sev3',
+      status: 'open',
+      issue_type: 'incident',
+      impact_summary: '',
+      team_id: null,
+      created_at: '2026-11-20T12:00:00.000Z',
+      created_by: '42',
+      archived_at: null,
+    },
+  },
+});
+
+/** An event of a type that no queue takes. */
+export const incidentArchived = (reference: string): NewEvent<'incident.archived'> => ({
+  ...incidentCreated(reference),
+  type: 'incident.archived',
+});
+
+export type { EventType };

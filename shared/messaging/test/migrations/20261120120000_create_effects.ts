@@ -1,0 +1,16 @@
+import type { Knex } from '@tocsin/runtime';
+import { createInboxTable } from '../../src/consumer.ts';
+import { createOutboxTable } from '../../src/outbox.ts';
+
+export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createInboxTable(knex);
+  await knex.schema.createTable('effects', (table) => {
+    table.bigIncrements('id');
+    table.text('reference').notNullable();
+  });
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.dropTable('effects').dropTable('inbox').dropTable('outbox');
+}

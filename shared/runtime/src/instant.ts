@@ -1,0 +1,26 @@
+/** A moment as the API writes it: RFC 3339, UTC, three decimals, `Z`. Compares as text. */
+export type Instant = string;
+
+/** Where the time comes from; tests bring their own. */
+export interface Clock {
+  now(): Instant;
+}
+
+export const systemClock: Clock = { now: () => new Date().toISOString() };
+
+/** Adds a signed number of milliseconds. */
+export function later(instant: Instant, milliseconds: number): Instant {
+  return new Date(Date.parse(instant) + milliseconds).toISOString();
+}
+
+/** Postgres's text form of a `timestamptz` in a UTC session (`2026-11-20 09:30:00.5+00`), as an `Instant`. */
+export function instantFromPostgres(text: string): Instant {
+  const fraction =
+    text[19] === '.'
+      ? text
+          .slice(20, text.length - 3)
+          .padEnd(3, '0')
+          .slice(0, 3)
+      : '000';
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
+}

@@ -1,0 +1,101 @@
+import { FIELD_TYPES, type FieldConfig, type FieldType } from '@tocsin/contracts';
+import fc from 'fast-check';
+
+/** A custom field as a definition describes it, with a value that it accepts. */
+export interface TypedValue {
+  field_type: FieldType;
+  config: FieldConfig | null;
+  value: unknown;
+}
+
+/** Text of any script that a database can hold. */
+export const text = fc
+  .string({ unit: 'binary', maxLength: 20 })
+  .map((characters) => characters.replaceAll('\0', '\uFFFD'));
+
+/** JSON that a request may hold, of any shape; not null itself. */
+export const json = fc
+  .jsonValue({ maxDepth: 3 })
+  .map((value): unknown => JSON.parse(JSON.stringify(value), (_key, member) => storable(member)))
+  .filter((value) => value !== null);
+
+/** Not beyond 2^53. */
+const storable = (member: unknown) => (typeof member === 'number' ? member % 1e9 : member);
+
+const noConfig = fc.constant(null);
+const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((amount) => amount / 100);
+const number = fc.oneof(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.integer(), cents);
+const day = fc
+  .date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const currency = fc.constantFrom('EUR', 'USD', 'XTS');
+const option = fc.oneof(fc.constantFrom('', 'eu', 'us', 'EU'), text);
+const options = fc.uniqueArray(option, { minLength: 1, maxLength: 5 });
+
+const RIGHT: Record<FieldType, fc.Arbitrary<Omit<TypedValue, 'field_type'>>> = {
+  string: text.chain((value) =>
+    fc.record({
+      value: fc.constant(value),
+      config: fc.oneof(noConfig, fc.constant({ max_length: Math.max(1, [...value].length) })),
+    }),
+  ),
+  number: fc.oneof(
+    number.map((value) => ({ value, config: { min: value, max: value } })),
+    fc.record({ value: cents, config: fc.constant({ precision: 2 }) }),
+    fc.record({ value: number, config: noConfig }),
+  ),
+  boolean: fc.record({ value: fc.boolean(), config: noConfig }),
+  date: fc.record({ value: day.map((instant) => instant.slice(0, 10)), config: noConfig }),
+  time: fc.record({
+    value: fc.tuple(day, fc.constantFrom(5, 8)).map(([instant, length]) => instant.slice(11, 11 + length)),
+    config: noConfig,
+  }),
+  datetime: fc.record({
+    value: fc
+      .tuple(day, fc.constantFrom('Z', 'z', '+00:00', '-00:00', '+05:45', '-11:30', '.5Z', '.123456789+01:00'))
+      .map(([instant, end]) => `${instant.slice(0, 19)}${end}`),
+    config: noConfig,
+  }),
+  monetary: fc.record({
+    value: fc.record({ amount: cents, currency }),
+    config: fc.constantFrom(null, {}, { precision: 2, currencies: ['EUR', 'USD', 'XTS'] }),
+  }),
+  json: fc.record({ value: json, config: noConfig }),
+  select: options.chain((values) =>
+    fc.record({
+      value: fc.constantFrom(...values),
+      config: fc.constantFrom({ options: values }, { allow_custom: true }),
+    }),
+  ),
+  multi_select: options.chain((values) =>
+    fc.record({
+      value: fc.shuffledSubarray(values),
+      config: fc.constantFrom({ options: values.map((value) => ({ value })) }, { allow_custom: true }),
+    }),
+  ),
+};
+
+/** A field of any type, with a value that it accepts. */
+export const typedValue: fc.Arbitrary<TypedValue> = fc
+  .constantFrom(...FIELD_TYPES)
+  .chain((field_type) => RIGHT[field_type].map((right) => ({ field_type, ...right })));
+
+const CONFIG_KEYS = ['max_length', 'min', 'max', 'precision', 'currency', 'currencies', 'options', 'allow_custom'];
+
+/** What somebody might take for a value or a config: often nearly right, sometimes not even storable. */
+export const anything: fc.Arbitrary<unknown> = fc.oneof(
+  fc.jsonValue(),
+  fc.string({ unit: 'binary' }),
+  typedValue.map(({ value }) => value),
+  typedValue.map(({ config }) => config),
+  fc.dictionary(
+    fc.constantFrom(...CONFIG_KEYS, 'amount', '__proto__', 'constructor'),
+    fc.oneof(
+      fc.jsonValue(),
+      fc.integer({ min: -5, max: 20 }),
+      fc.boolean(),
+      fc.array(fc.oneof(currency, option, fc.record({ value: option })), { maxLength: 4 }),
+    ),
+    { maxKeys: 3 },
+  ),
+);

@@ -1,0 +1,120 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ensureDatabase, ensureOwner, migrate, urlForRole } from '@tocsin/runtime';
+import pg from 'pg';
+import { testServers } from './servers.ts';
+
+/** A schema and the folder of the migrations that make it. */
+export interface TestSchema {
+  schema: string;
+  migrations: string;
+}
+
+export interface TestDatabase {
+  /** As the role that owns the schema. */
+  url(schema: string): string;
+  /** As the servers' administrator. */
+  adminUrl: string;
+  drop(): Promise<void>;
+}
+
+const roleOf = (schema: string) => `tocsin_${schema}`;
+
+/**
+ * A database of its own for one test file, cloned in milliseconds from a template that holds the migrated schemas. The
+ * template is made when the migrations change, by whoever comes first.
+ */
+export async function createTestDatabase(...schemas: TestSchema[]): Promise<TestDatabase> {
+  const { databaseUrl, runId } = testServers();
+  const name = `tocsin_test_${runId}_${randomBytes(4).toString('hex')}`;
+  await withMaintenance(databaseUrl, async (client) => {
+    const template = await ensureTemplate(client, databaseUrl, schemas);
+    await client.query(`create database ${name} template ${template}`);
+    for (const { schema } of schemas) await client.query(`grant connect on database ${name} to ${roleOf(schema)}`);
+  });
+  const adminUrl = urlOf(databaseUrl, name);
+  return {
+    adminUrl,
+    url: (schema) => urlForRole(adminUrl, roleOf(schema)),
+    drop: async () =>
+      withMaintenance(databaseUrl, async (client) => {
+        await client.query(`drop database ${name} with (force)`);
+      }),
+  };
+}
+
+/** Drops what runs have left behind: this run's databases, and those of runs that died hours ago. */
+export async function dropTestDatabases(databaseUrl: string, runId: string): Promise<void> {
+  const hours = 3 * 3_600_000;
+  await withMaintenance(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ datname: string }>(
+      `select datname from pg_database where datname like 'tocsin\\_test\\_%'`,
+    );
+    for (const { datname } of rows) {
+      const [, , run = ''] = datname.split('_');
+      if (run !== runId && Number.parseInt(run, 36) > Date.now() - hours) continue;
+      await client.query(`drop database if exists ${datname} with (force)`);
+    }
+  });
+}
+
+async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: TestSchema[]): Promise<string> {
+  const name = `tocsin_template_${digest(schemas)}`;
+  // One at a time over the whole server: roles belong to all its databases.
+  await client.query(`select pg_advisory_lock(hashtext('tocsin-test-templates'))`);
+  try {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount === 0) {
+      const building = `${name}_building`;
+      await client.query(`drop database if exists ${building} with (force)`);
+      const adminUrl = urlOf(databaseUrl, building);
+      await ensureDatabase(adminUrl);
+      for (const { schema, migrations } of schemas) {
+        const owner = { schema, migrations, url: urlForRole(adminUrl, roleOf(schema)) };
+        await ensureOwner(adminUrl, owner);
+        await migrate(owner);
+      }
+      await client.query(`alter database ${building} rename to ${name}`);
+    }
+  } finally {
+    await client.query(`select pg_advisory_unlock(hashtext('tocsin-test-templates'))`);
+  }
+  return name;
+}
+
+/** Of all that the template is made from: the migrations, and the shared code that they call. */
+function digest(schemas: TestSchema[]): string {
+  const shared = path.join(import.meta.dirname, '../..');
+  const hash = createHash('sha256');
+  for (const file of [
+    'messaging/src/outbox.ts',
+    'messaging/src/consumer.ts',
+    'http/src/idempotency.ts',
+    'runtime/src/migrate.ts',
+  ]) {
+    hash.update(readFileSync(path.join(shared, file)));
+  }
+  for (const { schema, migrations } of schemas) {
+    hash.update(schema);
+    for (const file of readdirSync(migrations).sort())
+      hash.update(file).update(readFileSync(path.join(migrations, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function urlOf(databaseUrl: string, name: string): string {
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function withMaintenance(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(databaseUrl, 'postgres') });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

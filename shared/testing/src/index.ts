@@ -1,0 +1,18 @@
+export { type Certificate, createCertificate } from './certificate.ts';
+export { type Answer, type Client, httpClient } from './client.ts';
+export { type TestClock, testClock } from './clock.ts';
+export { createTestDatabase, dropTestDatabases, type TestDatabase, type TestSchema } from './databases.ts';
+export { eventually } from './eventually.ts';
+export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
+export { findRabbitMq, type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';
+export {
+  type Handshake,
+  type ReceivedRequest,
+  type Receiver,
+  type ReceiverOptions,
+  startReceiver,
+} from './receiver.ts';
+export * as behave from './receiver-behaviours.ts';
+export { removeTopology } from './remove-topology.ts';
+export { isNeeding, SERVER_VARIABLES, type TestServers, testServers } from './servers.ts';
+export { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
