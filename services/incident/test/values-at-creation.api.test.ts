@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import { openDatabase } from '@tocsin/runtime';
+import { eventually } from '@tocsin/testing';
 import { freshWorkspace } from './fields.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -226,8 +227,17 @@ describe('values at creation', () => {
     try {
       await workspace.redefine(field.id, { config: { options: ['ap'] } });
       await workspace.declare({ zone: 'us' });
+      // Allowed by the last news, but refused only by news that may be old: nobody is told that it is wrong.
+      const refused = await workspace.client.post(INCIDENTS, {
+        title: 'x',
+        custom_field_values: [{ field_id: field.id, value: 'ap' }],
+      });
+      expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      expect(refused.headers.get('retry-after')).toBe('1');
     } finally {
       service.owners.down = false;
     }
+    const retried = async () => workspace.declare({ zone: 'ap' }).catch(() => undefined);
+    expect(await eventually(retried, { what: 'the owner being asked again' })).toBeDefined();
   });
 });

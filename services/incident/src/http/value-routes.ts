@@ -26,7 +26,7 @@ export function valueRoutes({ tools }: { tools: Tools }) {
       reply,
       handle: async ({ principal: { workspace }, params: { id } }) => {
         const incident = await incidentStore(tools.database, workspace.id).get(id);
-        const fields = await currentFields(tools, workspace);
+        const { fields } = await currentFields(tools, workspace);
         const values = await valueStore(tools.database, workspace.id).list(incident.id);
         return { body: { values: valuesView({ values, fields }) } };
       },

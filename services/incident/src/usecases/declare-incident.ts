@@ -10,6 +10,7 @@ import { replicaStore } from '../store/replica-store.ts';
 import { actorOf, type Caller, eventWorkspaceOf, type Tools } from './context.ts';
 import { propertiesOf, type WireProperties } from './properties.ts';
 import { checkReferences, namesUsers } from './references.ts';
+import { judge } from './replicas.ts';
 
 export interface DeclareCommand extends Caller {
   body: WireProperties & { title: string; custom_field_values?: readonly GivenValue[] | undefined };
@@ -22,7 +23,7 @@ export interface DeclareCommand extends Caller {
  * Declares an incident (contract: Incidents): the incident, its event and the outcome of its Idempotency-Key commit together.
  * @returns the answer's text
  * @throws DomainError `invalid_request` for a status, severity, team or user that is not there, or a custom-field value that is
- * missing or does not fit
+ * missing or does not fit; `service_unavailable` where that cannot be told
  */
 export async function declareIncident(tools: Tools, command: DeclareCommand): Promise<string> {
   const { principal, requestId, body, claim, render } = command;
@@ -32,15 +33,15 @@ export async function declareIncident(tools: Tools, command: DeclareCommand): Pr
   const status = choose(statuses, body.status, 'status');
   const severity = choose(severities, body.severity, 'severity');
 
-  const reached = await tools.replicas.refresh(
+  const standing = await tools.replicas.refresh(
     workspace,
     'catalog',
     'custom_field',
     ...(namesUsers(said) ? (['users'] as const) : []),
   );
-  await checkReferences(tools.database, workspace, said);
-  const fields = await tools.fields.get(workspace.id, reached.get('custom_field'));
-  const values = valuesAtCreation(fields, body.custom_field_values ?? []);
+  await checkReferences(tools.database, { workspace, properties: said, standing });
+  const fields = await tools.fields.get(workspace.id, standing.get('custom_field'));
+  const values = await judge(standing, 'custom_field', () => valuesAtCreation(fields, body.custom_field_values ?? []));
   const inherited =
     said.service === undefined ? null : await replicaStore(tools.database, workspace.id).findOwnerTeam(said.service);
 

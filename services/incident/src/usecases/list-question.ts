@@ -12,6 +12,7 @@ import { readServices, readTeams, readTiers } from '../store/list/catalog.ts';
 import { isSortable } from '../store/list/custom-steps.ts';
 import type { ListQuestion, ResolvedSort } from '../store/list/question.ts';
 import type { Tools } from './context.ts';
+import { judge } from './replicas.ts';
 
 /** What a list of incidents is asked for, by the names on the wire. */
 export type AskedList = ListQuery &
@@ -48,15 +49,20 @@ export async function listQuestion(
   const byTeamName = sort.key === 'team' && !archived;
   const byOwner = filters.effectiveTeams.length > 0 || byTeamName;
   const byField = (asked.custom_filter ?? []).length > 0 || sort.key === 'custom';
-  const reached = await tools.replicas.refresh(
+  const standing = await tools.replicas.refresh(
     workspace,
     ...(byTier || byOwner ? (['catalog'] as const) : []),
     ...(byField ? (['custom_field'] as const) : []),
   );
-  if (byTier) checkTiers(filters, await readTiers(database, workspace.id));
-  const fields = byField ? await tools.fields.get(workspace.id, reached.get('custom_field')) : undefined;
-  const custom = fields === undefined ? [] : customPredicates(asked.custom_filter ?? [], fields);
-  const resolved = resolve(sort, fields);
+  if (byTier) {
+    const tiers = await readTiers(database, workspace.id);
+    await judge(standing, 'catalog', () => checkTiers(filters, tiers));
+  }
+  const fields = byField ? await tools.fields.get(workspace.id, standing.get('custom_field')) : undefined;
+  const [custom, resolved] = await judge(standing, 'custom_field', () => [
+    fields === undefined ? [] : customPredicates(asked.custom_filter ?? [], fields),
+    resolve(sort, fields),
+  ]);
 
   return {
     sort,

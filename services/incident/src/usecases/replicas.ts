@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '@tocsin/http';
+import { DomainError, unavailable, type WorkspaceContext } from '@tocsin/http';
 import type { Knex, Logger, Versions } from '@tocsin/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Owners } from '../clients/owners.ts';
@@ -7,14 +7,34 @@ import { type ReplicaOwner, replicaStore, type ReplicaVersion } from '../store/r
 /** A workspace, and the gateway's version of it that the request was made with. */
 export type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
 
+/** The version at which each replica surely stands; one that may be late has none. */
+export type Standing = ReadonlyMap<ReplicaOwner, number>;
+
 /** Brings replicas up to date before something is judged by them. */
 export interface Replicas {
   /**
    * After it, what these owners answered their clients before this call is in the replicas. An owner that cannot be
    * reached leaves its replica as it stands: late news never stops an incident.
-   * @returns the version at which each replica surely stands; one that may be late has none
    */
-  refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<ReadonlyMap<ReplicaOwner, number>>;
+  refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Standing>;
+}
+
+/**
+ * Judges a request by an owner's replica. What a late replica allows, goes; what it refuses may be right by news that are still
+ * to come, and nobody is told that something is not there by one who may not know of it yet.
+ * @throws DomainError `service_unavailable` in place of a refusal, where the replica may be late
+ */
+export async function judge<Verdict>(
+  standing: Standing,
+  owner: ReplicaOwner,
+  rule: () => Promise<Verdict> | Verdict,
+): Promise<Verdict> {
+  try {
+    return await rule();
+  } catch (error) {
+    if (!(error instanceof DomainError) || standing.has(owner)) throw error;
+    throw unavailable('What the request refers to cannot be checked just now');
+  }
 }
 
 const VERSIONED = { catalog: 'catalog', custom_field: 'custom_field' } as const;

@@ -6,6 +6,7 @@ import { incidentStore } from '../store/incident-store.ts';
 import { toRecord } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
 import { actorOf, type Caller, type Tools } from './context.ts';
+import { judge, type Standing } from './replicas.ts';
 import { saveIncident } from './save-incident.ts';
 
 /** The custom-field values of an incident, with the definitions that they go by. */
@@ -18,10 +19,13 @@ interface ValueCommand extends Caller {
   incidentId: number;
 }
 
-/** The workspace's definitions, everything included that was answered to their authors before. */
-export async function currentFields(tools: Tools, workspace: WorkspaceContext): Promise<Fields> {
-  const reached = await tools.replicas.refresh(workspace, 'custom_field');
-  return tools.fields.get(workspace.id, reached.get('custom_field'));
+/** The workspace's definitions, everything included that was answered to their authors before; or how late they may be. */
+export async function currentFields(
+  tools: Tools,
+  workspace: WorkspaceContext,
+): Promise<{ fields: Fields; standing: Standing }> {
+  const standing = await tools.replicas.refresh(workspace, 'custom_field');
+  return { fields: await tools.fields.get(workspace.id, standing.get('custom_field')), standing };
 }
 
 /**
@@ -50,15 +54,16 @@ export async function unsetValue(tools: Tools, command: ValueCommand & { fieldId
 async function changeValues(
   tools: Tools,
   caller: ValueCommand,
-  judge: (fields: Fields) => FieldValue[],
+  rule: (fields: Fields) => FieldValue[],
 ): Promise<IncidentValues> {
   const { workspace } = caller.principal;
   // Before the transaction: while a row is locked, no call to another service and no wait for a second connection.
-  const fields = await currentFields(tools, workspace);
+  const { fields, standing } = await currentFields(tools, workspace);
   const values = await tools.database.transaction(async (trx) => {
     const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
     checkWritable(before);
-    const changes = judge(fields).filter((change) => isChange(before.customFields, change));
+    const judged = await judge(standing, 'custom_field', () => rule(fields));
+    const changes = judged.filter((change) => isChange(before.customFields, change));
     const store = valueStore(trx, workspace.id);
     if (changes.length > 0) {
       const now = tools.clock.now();

@@ -23,8 +23,10 @@ export async function updateIncident(tools: Tools, command: UpdateCommand): Prom
   const said = propertiesOf(body);
   // Before the transaction: while a row is locked, no call to another service and no wait for a second connection.
   const { statuses, severities } = await tools.configurations.get(principal.workspace);
-  if (typeof said.teamId === 'number' || namesUsers(said))
-    await tools.replicas.refresh(principal.workspace, 'catalog', 'users');
+  const standing =
+    typeof said.teamId === 'number' || namesUsers(said)
+      ? await tools.replicas.refresh(principal.workspace, 'catalog', 'users')
+      : new Map();
 
   const updated = await tools.database.transaction(async (trx) => {
     const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
@@ -34,7 +36,8 @@ export async function updateIncident(tools: Tools, command: UpdateCommand): Prom
     const severityMode = modeAfter(before, said, body.severity_mode);
     const status = said.status === undefined ? {} : statusChange(before, said.status, { statuses, now });
     if (said.severity !== undefined) choose(severities, said.severity, 'severity');
-    await checkReferences(trx, principal.workspace, newReferences(before, said));
+    const properties = newReferences(before, said);
+    await checkReferences(trx, { workspace: principal.workspace, properties, standing });
     return saveIncident({ trx, caller: command, before, change: { ...said, ...status, severityMode }, now });
   });
   tools.wakeRelay();
