@@ -24,7 +24,6 @@ const RECONNECT_DELAY = 500;
  */
 export function listenForChanges(options: { url: string; log: Logger; onChange: () => void }): ChangeListener {
   const stopping = new AbortController();
-  let current: pg.Client | undefined;
   let connected = false;
 
   const session = async (): Promise<void> => {
@@ -33,14 +32,17 @@ export function listenForChanges(options: { url: string; log: Logger; onChange: 
       connectionString: options.url,
       application_name: 'tocsin-gateway-listener',
       connectionTimeoutMillis: 3_000,
+      query_timeout: 3_000,
       keepAlive: true,
     });
-    current = client;
     client.on('error', () => resolve());
     client.on('end', () => resolve());
+    // Not by ending the client from outside: one that is ended while it connects never says so.
+    stopping.signal.addEventListener('abort', () => resolve(), { once: true });
     client.on('notification', options.onChange);
     try {
       await client.connect();
+      if (stopping.signal.aborted) return;
       await client.query(`listen ${CHANNEL}`);
       connected = true;
       options.onChange();
@@ -65,7 +67,6 @@ export function listenForChanges(options: { url: string; log: Logger; onChange: 
     },
     stop: async () => {
       stopping.abort();
-      await current?.end().catch(() => undefined);
       await running;
     },
   };

@@ -119,7 +119,7 @@ export class AmqpBroker implements Broker {
     const session = this.#session;
     this.#session = undefined;
     if (session === undefined) return;
-    await inTime(session.connection, session.connection.close(), FAREWELL_TIMEOUT).catch(() => undefined);
+    await farewell(session.connection);
   }
 
   /**
@@ -148,12 +148,12 @@ export class AmqpBroker implements Broker {
       const publisher = await inTime(connection, connection.createConfirmChannel());
       publisher.on('error', (error: Error) => this.#log.warn({ err: error }, 'the publishing channel failed'));
       // Without its channel a connection is of no use: begin anew.
-      publisher.once('close', () => void connection?.close().catch(() => undefined));
+      publisher.once('close', () => void farewell(connection));
       const returned = new Set<string>();
       publisher.on('return', ({ properties }: Message) => returned.add(String(properties.messageId)));
       await inTime(connection, declareTopology(publisher, this.#namespace));
       if (link.lost || this.#closed) {
-        await connection.close().catch(() => undefined);
+        await farewell(connection);
         if (!link.lost) return;
         throw new Error('the connection was lost during set-up');
       }
@@ -164,7 +164,7 @@ export class AmqpBroker implements Broker {
       // Those that come while we wait start by themselves.
       for (const consumer of [...this.#consumers]) await this.#startConsumer(session, consumer);
     } catch (error) {
-      await connection?.close().catch(() => undefined);
+      await farewell(connection);
       if (this.#session === undefined) this.#scheduleRetry(error);
     } finally {
       this.#opening = undefined;
@@ -249,9 +249,19 @@ async function inTime<Result>(
   return Promise.race([step, late]).finally(() => clearTimeout(timer));
 }
 
+/** Ends a connection, whatever has become of it: one that is gone already would wait for its farewell for ever. */
+async function farewell(connection: ChannelModel | undefined): Promise<void> {
+  try {
+    if (connection !== undefined) await inTime(connection, connection.close(), FAREWELL_TIMEOUT);
+  } catch {
+    // It was closed before, or is now.
+  }
+}
+
 /** Without the farewell of the protocol, which a broker that hangs would not answer. */
 function hangUp({ connection }: ChannelModel): void {
-  (connection as typeof connection & { stream: Socket }).stream.destroy();
+  // With an error, or whoever waits for an answer on the connection would not hear of its end.
+  (connection as typeof connection & { stream: Socket }).stream.destroy(new Error('hung up'));
 }
 
 /** A dead peer is noticed within twenty seconds, unless the URL says otherwise. */

@@ -88,6 +88,19 @@ describeWithBroker('over a network that fails', () => {
     proxy.mend();
     expect(alone.connected).toBe(false);
   });
+
+  // The broker introduces itself with some 500 bytes; then come the answers to what is set up.
+  test.each([100, 540, 580, 640])(
+    'closing does not wait for a broker that fell silent after %i bytes',
+    async (bytes) => {
+      const stalled = proxy.stallAfter(bytes);
+      const alone = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
+      await stalled;
+      await alone.close();
+      proxy.mend();
+      expect(alone.connected).toBe(false);
+    },
+  );
 });
 
 describeWithBroker('on a broker that somebody tampers with', () => {

@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): void;
   /** Keeps connections open and lets nothing through any more, until it is mended. */
   stall(): void;
+  /** Stalls once the server has sent so many more bytes, and answers when it has. */
+  stallAfter(bytes: number): Promise<void>;
   mend(): void;
   close(): Promise<void>;
 }
@@ -16,6 +18,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<[net.Socket, net.Socket]>();
   let state: 'whole' | 'cut' | 'stalled' = 'whole';
+  let allowance: { left: number; spent: () => void } | undefined;
 
   const server = net.createServer((client) => {
     if (state === 'cut') return void client.resetAndDestroy();
@@ -30,7 +33,15 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       });
     }
     client.on('data', (bytes) => upstream.write(bytes));
-    upstream.on('data', (bytes) => client.write(bytes));
+    upstream.on('data', (bytes) => {
+      client.write(bytes.subarray(0, allowance?.left));
+      if (allowance === undefined) return;
+      allowance.left -= bytes.length;
+      if (allowance.left > 0) return;
+      proxy.stall();
+      allowance.spent();
+      allowance = undefined;
+    });
     if (state === 'stalled') for (const socket of pair) socket.pause();
   });
   const listening = Promise.withResolvers<void>();
@@ -43,7 +54,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   const drop = () => {
     for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
   };
-  return {
+  const proxy: TcpProxy = {
     url: url.href,
     cut: () => {
       state = 'cut';
@@ -52,6 +63,11 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
     stall: () => {
       state = 'stalled';
       for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    stallAfter: async (bytes) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      allowance = { left: bytes, spent: resolve };
+      await promise;
     },
     mend: () => {
       state = 'whole';
@@ -64,4 +80,5 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       await closed.promise;
     },
   };
+  return proxy;
 }
