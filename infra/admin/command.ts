@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Target } from './target.ts';
+import { UsageError } from './usage-error.ts';
 
 /** A flag of a command, as its help shows it. */
 export interface Flag {
@@ -34,9 +35,6 @@ export interface Given {
   /** The value, if it is one of these. @throws Error for anything else */
   oneOf<Choice extends string>(flag: string, choices: readonly Choice[]): Choice | undefined;
 }
-
-/** A call that cannot be understood. */
-export class UsageError extends Error {}
 
 export interface Call {
   given: Given;

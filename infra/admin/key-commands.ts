@@ -1,6 +1,7 @@
 import { SCOPES } from '@tocsin/http';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 import { keyView } from './views.ts';
+import { UsageError } from './usage-error.ts';
 
 export const keyCommands: readonly Command[] = [
   {

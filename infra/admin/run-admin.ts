@@ -1,14 +1,16 @@
 import { DomainError } from '@tocsin/http';
 import { describeStartFailure, type Environment, isDatabaseUnavailable } from '@tocsin/runtime';
-import { type Command, parseCall, UsageError } from './command.ts';
+import { type Command, parseCall } from './command.ts';
 import { explanation, overview } from './help.ts';
 import { keyCommands } from './key-commands.ts';
+import { slackCommands } from './slack-commands.ts';
 import { targetEnvironment, withTarget } from './target.ts';
 import { userCommands } from './user-commands.ts';
 import { readable } from './views.ts';
 import { workspaceCommands } from './workspace-commands.ts';
+import { UsageError } from './usage-error.ts';
 
-const COMMANDS: readonly Command[] = [...workspaceCommands, ...userCommands, ...keyCommands];
+const COMMANDS: readonly Command[] = [...workspaceCommands, ...userCommands, ...keyCommands, ...slackCommands];
 
 /** What goes to stdout when the command was done, or the one line that says why it was not. */
 export interface Outcome {

@@ -2,12 +2,15 @@ import { type Environment, type Knex, openDatabase } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import { dataDirPath, findInstance } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
+import { UsageError } from './usage-error.ts';
 
 /** What a command works on. */
 export interface Target {
   gateway: Administration;
   /** A connection as the role that owns another service's schema. */
   database(schema: 'incident' | 'catalog'): Knex;
+  /** What secrets at rest are sealed with. @throws UsageError where the instance's keys are not known */
+  secretKeys(): string;
 }
 
 /** Runs a command on the databases of `env`, and lets go of them. */
@@ -23,6 +26,11 @@ export async function withTarget<Result>(env: Environment, work: (target: Target
       database: (schema) => {
         const { url } = migrateConfig(env).targets.find((target) => target.schema === schema) ?? { url: '' };
         return open(openDatabase({ url, schema, application: 'tocsin-admin', poolSize: 2 }));
+      },
+      secretKeys: () => {
+        const keys = env['TOCSIN_SECRET_KEYS'] ?? '';
+        if (keys === '') throw new UsageError('TOCSIN_SECRET_KEYS must be set as the services have it');
+        return keys;
       },
     });
   } finally {

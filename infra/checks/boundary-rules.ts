@@ -91,8 +91,10 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     { dependencyTypesNot: ['local'], pathNot: 'node_modules/zod/' },
   ),
   layer('runtime'),
+  layer('safe-http'),
   layer('http', 'runtime'),
   layer('messaging', 'runtime', 'contracts'),
+  layer('service', 'runtime', 'contracts', 'http', 'messaging'),
   layer('testing', 'runtime', 'contracts', 'http', 'messaging'),
   rule(
     'no-tests-in-production',

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openDatabase } from '@tocsin/runtime';
-import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase, TEST_SECRET_KEYS, type TestDatabase } from '@tocsin/testing';
 import { isToken } from '../../gateway/src/domain/token.ts';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
     ...[gateway, incident, catalog].map(({ name, migrations }) => ({ schema: name, migrations })),
   );
   folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-admin-'));
-  env = { DATABASE_URL: database.adminUrl, TOCSIN_DATA_DIR: folder };
+  env = { DATABASE_URL: database.adminUrl, TOCSIN_DATA_DIR: folder, TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS };
   await json('workspace', 'create', '--slug', 'acme', '--name', 'Acme');
 });
 afterAll(async () => {
@@ -309,7 +309,18 @@ describe('what cannot be done is one line on stderr', () => {
     ],
     [['key', 'revoke', '--id', 'one'], '--id: must be an integer'],
     [['key', 'revoke', '--id', '999999'], 'The key 999999 does not exist'],
-    [['slack', 'connect'], 'there is no command slack connect'],
+    [['slack', 'connect', '--workspace', 'acme'], '--bot-token is missing'],
+    [['slack', 'connect', '--workspace', 'nobody', '--bot-token', 'x'], 'The workspace nobody does not exist'],
+    [
+      ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'two words'],
+      'The bot token must be one, without spaces',
+    ],
+    [
+      ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'x', '--channel-template', 'inc-{number}'],
+      'The template {number} is none of {id}',
+    ],
+    [['slack', 'disconnect', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
+    [['slack', 'list'], 'there is no command slack list'],
   ])('%j', async (args, line) => {
     expect(await refusal(...args)).toContain(line);
   });
@@ -328,11 +339,54 @@ describe('what cannot be done is one line on stderr', () => {
   });
 });
 
+describe('slack connect', () => {
+  const connect = ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'xoxb-secret'];
+  const stored = async () => {
+    const connection = openDatabase({
+      url: database.url('incident'),
+      schema: 'incident',
+      application: 'test',
+      poolSize: 1,
+    });
+    const rows: Record<string, unknown>[] = await connection('chat_connections').select('*');
+    await connection.destroy();
+    return rows;
+  };
+
+  test('keeps the token where nobody can read it, and the last connection counts', async () => {
+    expect(await json(...connect)).toEqual({
+      slack: { workspace: 'acme', connected: true, channel_template: 'inc-{id}-{short_title}' },
+    });
+    expect(await json(...connect, '--channel-template', 'war-{id}')).toEqual({
+      slack: { workspace: 'acme', connected: true, channel_template: 'war-{id}' },
+    });
+    const rows = await stored();
+    expect(rows).toMatchObject([{ channel_template: 'war-{id}' }]);
+    const everything = rows.map((row) => Object.values(row).map(String).join(' ')).join(' ');
+    expect(everything).not.toContain('xoxb-secret');
+  });
+
+  test('wants the keys that the services have', async () => {
+    const { fault } = await runAdmin(connect, { ...env, TOCSIN_SECRET_KEYS: '' });
+    expect(fault).toContain('TOCSIN_SECRET_KEYS must be set');
+  });
+
+  test('is undone by slack disconnect, which may be repeated', async () => {
+    for (let time = 1; time <= 2; time += 1) {
+      expect(await json('slack', 'disconnect', '--workspace', 'acme')).toEqual({
+        slack: { workspace: 'acme', connected: false },
+      });
+    }
+    expect(await stored()).toEqual([]);
+  });
+});
+
 describe('help', () => {
   test('lists the commands, and explains each', async () => {
     const { printed = '' } = await runAdmin(['--help'], env);
     const commands = ['workspace create', 'workspace set', 'workspace configure', 'user create', 'user set'];
-    for (const name of [...commands, 'user deactivate', 'user activate', 'key create', 'key revoke']) {
+    const keys = ['user deactivate', 'user activate', 'key create', 'key revoke'];
+    for (const name of [...commands, ...keys, 'slack connect', 'slack disconnect']) {
       expect(printed).toContain(name);
       const one = await runAdmin([...name.split(' '), '--help'], env);
       expect(one.printed).toContain(`npm run -s admin -- ${name} --`);

@@ -1,50 +1,29 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { eventually, httpClient, removeTopology, testServers } from '@tocsin/testing';
+import type { Environment } from '@tocsin/runtime';
+import { eventually, httpClient } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import pg from 'pg';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
-import { freePorts } from '../ports.ts';
-import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
+import { processesWith, type RunningCommand } from '../testing/commands.ts';
+import { type LocalGround, localGround } from '../testing/local-ground.ts';
 
 describeWithServers('five apps as processes of their own', () => {
-  const namespace = `t${randomBytes(5).toString('hex')}`;
   const started: RunningCommand[] = [];
-  let folder: string;
-  let port: number;
+  let ground: LocalGround;
   let command: RunningCommand;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-services-'));
-    [port = 0] = await freePorts(1);
+    ground = await localGround();
   });
   afterAll(async () => {
     for (const { signal } of started) signal('SIGKILL');
     await eventually(async () => (await children()).size === 0);
-    await removeTopology(testServers().amqpUrl ?? '', namespace);
-    await asAdministrator(`drop database if exists ${databaseName()} with (force)`);
-    await rm(folder, { recursive: true, force: true });
+    await ground.remove();
   });
 
-  const databaseName = () => `tocsin_test_${testServers().runId}_${namespace}`;
-
-  function start(settings: Record<string, string> = {}): RunningCommand {
-    const servers = testServers();
-    const database = new URL(servers.databaseUrl);
-    database.pathname = `/${databaseName()}`;
-    command = runCommand('local/main.ts', {
-      PORT: String(port),
-      TOCSIN_DATA_DIR: folder,
-      TOCSIN_NAMESPACE: namespace,
-      DATABASE_URL: database.href,
-      AMQP_URL: servers.amqpUrl,
-      REDIS_URL: servers.redisUrl,
-      ...settings,
-    });
+  function start(settings?: Environment): RunningCommand {
+    command = ground.start(settings);
     started.push(command);
     return command;
   }
@@ -66,16 +45,16 @@ describeWithServers('five apps as processes of their own', () => {
   const isReady = async (url: string) => (await httpClient(url).get('/readyz')).status === 200;
 
   test('are ready together, after the schemas are', async () => {
-    expect(await start().ready()).toBe(`http://localhost:${port}`);
+    expect(await start().ready()).toBe(`http://localhost:${ground.port}`);
     expect([...(await children()).keys()].toSorted()).toEqual(APP_NAMES.toSorted());
-    const { body } = await httpClient(`http://127.0.0.1:${port}`).get('/readyz');
+    const { body } = await httpClient(`http://127.0.0.1:${ground.port}`).get('/readyz');
     expect(body).toEqual({ status: 'ready', dependencies: { database: 'up', broker: 'up', redis: 'up' } });
   }, 120_000);
 
   test.each(APP_NAMES)(
     '%s, when it dies, comes back alone and where it was',
     async (name) => {
-      const instance = await findInstance(folder);
+      const instance = await findInstance(ground.folder);
       const url = name === 'gateway' ? (instance?.baseUrl ?? '') : (instance?.env[APPS[name].address] ?? '');
       const before = await children();
       process.kill(before.get(name) ?? 0, 'SIGKILL');
@@ -97,7 +76,7 @@ describeWithServers('five apps as processes of their own', () => {
       command.signal(signal);
       expect(await command.ended()).toBe(0);
       expect(await children()).toEqual(new Map());
-      expect(await readdir(folder)).not.toContain('runtime.json');
+      expect(await readdir(ground.folder)).not.toContain('runtime.json');
     },
     120_000,
   );
@@ -120,10 +99,3 @@ describeWithServers('five apps as processes of their own', () => {
     expect(command.output()).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
   }, 120_000);
 });
-
-async function asAdministrator(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testServers().databaseUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}

@@ -27,6 +27,7 @@ import { schema as incidentSchema } from '../../services/incident/src/schema.ts'
 import { startApp as startWebhook } from '../../services/webhook/src/app.ts';
 import { webhookConfig } from '../../services/webhook/src/config.ts';
 import { schema as webhookSchema } from '../../services/webhook/src/schema.ts';
+import { runAdmin } from '../admin/run-admin.ts';
 import { APP_NAMES, type AppName, placeApps } from '../apps.ts';
 
 const SCHEMAS = [gatewaySchema, incidentSchema, catalogSchema, customFieldSchema, webhookSchema];
@@ -48,6 +49,8 @@ export interface System {
   database: TestDatabase;
   /** Makes a workspace that is not there yet, a user and a key; speaks as that key. */
   as(person?: Person): Promise<Client & { token: string }>;
+  /** Carries out an administrator's command, and answers what it prints with `--json`. */
+  admin(...words: string[]): ReturnType<typeof JSON.parse>;
   /** Speaks to a workspace without a token. */
   anonymously(workspace?: string): Client;
   /** Stops one app. */
@@ -98,14 +101,15 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   });
   const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
   const checks = { log, checkReplies: true };
+  const ca = receivers.map((receiver) => receiver.ca).join('\n');
   const starts: Record<AppName, () => Promise<App>> = {
-    incident: async () => startIncident(incidentConfig(places.incident), checks),
+    incident: async () => startIncident(incidentConfig(places.incident), { ...checks, ca }),
     catalog: async () => startCatalog(catalogConfig(places.catalog), checks),
     'custom-field': async () => startCustomField(customFieldConfig(places['custom-field']), checks),
     webhook: async () =>
       startWebhook(webhookConfig(places.webhook), {
         ...checks,
-        ca: receivers.map(({ ca }) => ca).join('\n'),
+        ca,
         dispatchInterval: 100,
         ...(options.webhookClock !== undefined && { clock: options.webhookClock }),
       }),
@@ -126,6 +130,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     namespace,
     database,
     anonymously,
+    admin: async (...words) => {
+      const { printed = '', fault } = await runAdmin([...words, '--json'], places.gateway);
+      if (fault !== undefined) throw new Error(fault);
+      return JSON.parse(printed);
+    },
     as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = ALL_SCOPES } = {}) => {
       await admin
         .getWorkspace(workspace)

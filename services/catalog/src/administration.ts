@@ -1,10 +1,9 @@
 import { checkStorable, invalid, validate } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, versionStore } from '@tocsin/runtime';
 import { z } from 'zod';
 import type { ServiceTier } from './domain/tiers.ts';
 import { configurationStore } from './store/configuration-store.ts';
 import { serviceStore } from './store/service-store.ts';
-import { versionStore } from './store/version-store.ts';
 
 const tier = z.strictObject({
   key: z

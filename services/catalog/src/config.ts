@@ -1,19 +1,9 @@
-import {
-  brokerSettings,
-  databaseSettings,
-  type Environment,
-  ownDatabaseUrl,
-  processSettings,
-  readConfig,
-  redisSettings,
-  setting,
-  urlForRole,
-} from '@tocsin/runtime';
+import { type Environment, ownDatabaseUrl, readConfig, redisSettings, setting } from '@tocsin/runtime';
+import { serviceConfig, serviceSettings } from '@tocsin/service';
+import { schema } from './schema.ts';
 
 const settings = {
-  ...processSettings,
-  ...databaseSettings,
-  ...brokerSettings,
+  ...serviceSettings,
   ...redisSettings,
   CATALOG_DATABASE_URL: ownDatabaseUrl,
   GATEWAY_INTERNAL_URL: setting.url(['http:', 'https:']),
@@ -26,15 +16,7 @@ export type CatalogConfig = ReturnType<typeof catalogConfig>;
 export function catalogConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {
-    http: { host: read.HOST, port: read.PORT },
-    logLevel: read.LOG_LEVEL,
-    secretKeys: read.TOCSIN_SECRET_KEYS,
-    namespace: read.TOCSIN_NAMESPACE,
-    database: {
-      url: read.CATALOG_DATABASE_URL ?? urlForRole(read.DATABASE_URL, 'tocsin_catalog'),
-      poolSize: read.DATABASE_POOL_SIZE,
-    },
-    amqpUrl: read.AMQP_URL,
+    ...serviceConfig(read, { schema, databaseUrl: read.CATALOG_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
     neighbours: { users: read.GATEWAY_INTERNAL_URL, incidents: read.INCIDENT_URL },
   };

@@ -1,35 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
-import { MemoryBroker } from '@tocsin/messaging';
-import { type App, createLogger, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
-import {
-  asUser,
-  type Client,
-  createTestDatabase,
-  httpClient,
-  TEST_SECRET_KEYS,
-  type TestDatabase,
-  type TestUser,
-} from '@tocsin/testing';
+import { type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
+import { type Client, type ServiceUnderTest, testGround } from '@tocsin/testing';
 import { type Parts, startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 import { type FakeNeighbours, startNeighbours } from './fakes/neighbours.ts';
 
 /** The catalog service on a database of its own, with stand-ins for the gateway and the incident service. */
-export interface TestService {
-  app: App;
-  database: TestDatabase;
+export interface TestService extends ServiceUnderTest {
   /** The service's tables. */
   knex: Knex;
-  broker: MemoryBroker;
   /** What the incident service was told, in the order of arrival. */
   told: Envelope<{ version: number; service?: ServiceSnapshot; team?: TeamSnapshot }>[];
   versions: Versions;
   neighbours: FakeNeighbours;
-  /** Speaks as a user of a workspace, as if through the gateway. */
-  as(user?: TestUser): Client;
-  stop(): Promise<void>;
 }
 
 /** @param reach how the service itself gets to its database */
@@ -37,46 +22,28 @@ export async function startService(
   parts: Partial<Parts> = {},
   reach: (url: string) => string | Promise<string> = (url) => url,
 ): Promise<TestService> {
-  const database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-  const broker = new MemoryBroker();
+  const ground = await testGround('catalog', schema);
   const told: TestService['told'] = [];
-  broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
+  ground.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
     told.push(envelope.parse(JSON.parse(body.toString())) as (typeof told)[number]);
     return 'ack';
   });
   const versions = memoryVersions();
   const neighbours = await startNeighbours();
-  const url = database.url(schema.name);
   const config = catalogConfig({
-    NODE_ENV: 'test',
-    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-    CATALOG_DATABASE_URL: await reach(url),
+    ...ground.settings,
+    CATALOG_DATABASE_URL: await reach(ground.databaseUrl),
     GATEWAY_INTERNAL_URL: neighbours.url,
     INCIDENT_URL: neighbours.url,
   });
-  const app = await startApp(config, {
-    log: createLogger({ app: 'catalog', level: process.env.TEST_LOG ?? 'silent' }),
-    broker,
-    versions,
-    checkReplies: true,
-    ...parts,
-  });
-  const knex = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 4 });
+  const app = await startApp(config, { ...ground.parts, versions, ...parts });
+  const knex = openDatabase({ url: ground.databaseUrl, schema: schema.name, application: 'test', poolSize: 4 });
   return {
-    app,
-    database,
+    ...ground.serving(app, { stop: async () => knex.destroy() }, neighbours),
     knex,
-    broker,
     told,
     versions,
     neighbours,
-    as: (user) => httpClient(app.url, asUser(user)),
-    stop: async () => {
-      await app.stop();
-      await knex.destroy();
-      await neighbours.stop();
-      await database.drop();
-    },
   };
 }
 

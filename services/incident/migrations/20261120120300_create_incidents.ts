@@ -24,6 +24,7 @@ export async function up(knex: Knex): Promise<void> {
     table.text('meet_url').notNullable().defaultTo('');
     table.text('doc_url').notNullable().defaultTo('');
     table.text('impact_summary').notNullable().defaultTo('');
+    table.text('short_title').notNullable().defaultTo('').comment('a part of names of chat channels');
     table.text('customer_impact_status').notNullable();
     moment('impact_started_at');
     moment('first_reported_at');

@@ -1,10 +1,13 @@
 import { parseTimestamp } from '@tocsin/contracts';
 import { invalid } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, systemClock } from '@tocsin/runtime';
+import { DEFAULT_TEMPLATE, findTemplateFault } from './domain/channel-name.ts';
 import { type ConfigurationPart, readConfigurationPart } from './domain/configuration-part.ts';
 import { identify } from './domain/timeline-groups.ts';
+import { chatConnectionStore } from './store/chat-connection-store.ts';
 import { type ConfigurationChange, configurationChanges } from './store/configuration-changes.ts';
 import { timelineGroupStore } from './store/timeline-group-store.ts';
+import { chatKeyring } from './usecases/chats.ts';
 
 /** A change of a workspace's configuration that was found to be possible. */
 export interface ConfigurationPlan {
@@ -42,6 +45,34 @@ export async function planConfiguration(
     },
   };
 }
+
+/** How a workspace is connected to its chat; the token stays out of sight. */
+export interface ConnectedWorkspace {
+  channelTemplate: string;
+}
+
+/**
+ * Connects a workspace to its chat, in place of the connection that it had; in force for the next request (contract: Chat).
+ * The token is kept encrypted. Whether the chat accepts it is not asked here.
+ * @throws DomainError `invalid_request` naming `bot_token` or `channel_template`
+ */
+export async function connectChat(
+  database: Knex,
+  connection: { workspaceId: number; botToken: string; channelTemplate: string | undefined; secretKeys: string },
+): Promise<ConnectedWorkspace> {
+  const { workspaceId, botToken, channelTemplate = DEFAULT_TEMPLATE, secretKeys } = connection;
+  // As a header can carry it.
+  if (!/^[\x21-\x7e]{1,512}$/.test(botToken)) throw invalid('bot_token', 'The bot token must be one, without spaces');
+  const fault = findTemplateFault(channelTemplate);
+  if (fault !== undefined) throw invalid('channel_template', `The template ${fault}`);
+  const token = chatKeyring(secretKeys).seal(botToken, String(workspaceId));
+  await chatConnectionStore(database).put({ workspaceId, token, channelTemplate }, systemClock.now());
+  return { channelTemplate };
+}
+
+/** Cuts a workspace's connection to its chat; answers whether there was one. Channels stay as they are. */
+export const disconnectChat = async (database: Knex, workspaceId: number): Promise<boolean> =>
+  chatConnectionStore(database).remove(workspaceId);
 
 /** Refuses to take away what incidents, archived ones too, or their timelines still have. */
 async function checkUse(db: Knex, workspaceId: number, wanted: ConfigurationPart): Promise<void> {

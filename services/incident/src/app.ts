@@ -1,24 +1,12 @@
 import { QUEUES } from '@tocsin/contracts';
-import { CURSOR_PURPOSE, httpApp, listen, PRINCIPAL_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
-import { AmqpBroker, type Broker, startConsumer, startRelay, sweepInbox } from '@tocsin/messaging';
-import {
-  type App,
-  type Clock,
-  createLogger,
-  createMetrics,
-  databaseDependency,
-  type Dependency,
-  type Logger,
-  openDatabase,
-  openKeyring,
-  openRedis,
-  redisDependency,
-  redisVersions,
-  startSweep,
-  systemClock,
-  type Versions,
-} from '@tocsin/runtime';
+import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
+import { startRelay } from '@tocsin/messaging';
+import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
+import type { Resolve } from '@tocsin/safe-http';
+import { openBase, openVersions, runService, type ServiceParts } from '@tocsin/service';
 import { owners as ownerClients } from './clients/owners.ts';
+import { slackChat } from './clients/slack.ts';
+import { sourceDocuments } from './clients/source-documents.ts';
 import type { IncidentConfig } from './config.ts';
 import { attachmentUrls } from './http/attachment-urls.ts';
 import { internalRoutes } from './http/internal-routes.ts';
@@ -30,65 +18,57 @@ import { replicaHandlers } from './messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import { fieldDefinitions } from './store/field-definitions.ts';
+import { chats } from './usecases/chats.ts';
 import type { Tools } from './usecases/context.ts';
+import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
 
 /** What a caller may bring instead of the real thing: the embedded way to run, and tests. */
-export interface Parts {
-  log: Logger;
-  clock: Clock;
-  broker: Broker;
+export interface Parts extends ServiceParts {
   versions: Versions;
-  /** In tests: every answer must be what its route declares. */
-  checkReplies: boolean;
+  /** Instead of the name servers. */
+  resolve: Resolve;
+  /** Certificates that servers of documents are verified by, instead of the system's. */
+  ca: string;
+  /** How long a document may take; milliseconds. */
+  documentTimeout: number;
 }
 
-const HOUR = 3_600_000;
+/** Milliseconds that a call to a chat may take (contract: Chat). */
+const CHAT_TIMEOUT = 5_000;
 
 /** Builds the incident service, and starts it. */
 export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {}): Promise<App> {
-  const log = parts.log ?? createLogger({ app: 'incident', level: config.logLevel });
-  const metrics = createMetrics('incident');
-  const keyring = openKeyring(config.secretKeys, PRINCIPAL_PURPOSE);
-  const database = openDatabase({ ...config.database, schema: schema.name, application: 'tocsin-incident' });
-  const dependencies: Dependency[] = [databaseDependency(database)];
-
-  const broker = parts.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
-  dependencies.push({ name: 'broker', vital: false, check: async () => broker.connected });
-  const redis =
-    parts.versions === undefined ? openRedis({ url: config.redisUrl, namespace: config.namespace, log }) : undefined;
-  if (redis !== undefined) dependencies.push(redisDependency(redis));
-  const versions = parts.versions ?? redisVersions(redis as NonNullable<typeof redis>);
-
+  const base = openBase({ name: 'incident', schema, config, parts });
+  const { database, keyring, log, metrics } = base;
+  const announced = openVersions({ config, log, brought: parts.versions });
   const owners = ownerClients({ urls: config.owners, keyring });
-  const relay = startRelay({ database, broker, log, metrics });
-  const consuming = { broker, database, log, metrics };
-  const ignored = countIgnored(metrics);
-  const consumers = [
-    startConsumer({ ...consuming, queue: QUEUES.incidentReplicas, handlers: replicaHandlers }),
-    startConsumer({
-      ...consuming,
-      queue: QUEUES.incidentFeeds,
-      handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
-    }),
-  ];
-  const sweeps = [
-    startSweep({
-      name: 'forgetting idempotency keys',
-      interval: HOUR,
-      log,
-      work: async () => sweepIdempotencyKeys(database),
-    }),
-    startSweep({ name: 'forgetting consumed events', interval: HOUR, log, work: async () => sweepInbox(database) }),
-  ];
+  const relay = startRelay(base);
 
-  const tools: Tools = {
+  const provisioning = {
     database,
     clock: parts.clock ?? systemClock,
-    configurations: configurations(database),
-    replicas: replicas({ database, versions, owners, log }),
-    fields: fieldDefinitions(database),
+    chats: chats({
+      database,
+      secretKeys: config.secretKeys,
+      open: (token) => slackChat({ token, apiUrl: config.slackApiUrl, timeout: CHAT_TIMEOUT }),
+    }),
     wakeRelay: relay.wake,
+  };
+  const provisioner = startProvisioner({ tools: provisioning, log, metrics });
+
+  const tools: Tools = {
+    ...provisioning,
+    configurations: configurations(database),
+    replicas: replicas({ database, versions: announced.versions, owners, log }),
+    fields: fieldDefinitions(database),
+    documents: sourceDocuments({
+      testReceivers: config.testReceivers,
+      resolve: parts.resolve,
+      ca: parts.ca,
+      timeout: parts.documentTimeout,
+    }),
+    wakeProvisioner: provisioner.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
   const attachmentUrl = attachmentUrls({
@@ -96,27 +76,24 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
     secretKeys: config.secretKeys,
     clock: tools.clock,
   });
-  const handler = httpApp({
+  const ignored = countIgnored(metrics);
+
+  return runService(base, {
     routes: routes({ tools, cursors, attachmentUrl }),
     internalRoutes: internalRoutes({ tools }),
-    dependencies,
-    keyring,
-    log,
-    metrics,
-    checkReplies: parts.checkReplies === true,
+    consumers: [
+      { queue: QUEUES.incidentReplicas, handlers: replicaHandlers },
+      {
+        queue: QUEUES.incidentFeeds,
+        handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
+      },
+    ],
+    sweeps: [
+      { name: 'forgetting idempotency keys', work: async () => sweepIdempotencyKeys(database) },
+      { name: 'resealing chat tokens', work: tools.chats.reseal },
+    ],
+    dispatchers: [provisioner],
+    workers: [relay],
+    clients: [announced, owners],
   });
-
-  const release = async () => {
-    await Promise.all([...consumers, relay, ...sweeps].map(async (worker) => worker.stop()));
-    if (parts.broker === undefined) await broker.close();
-    redis?.disconnect();
-    owners.close();
-    await database.destroy();
-  };
-  const server = await listen(handler, config.http).catch(async (error: unknown) => {
-    await release();
-    throw error;
-  });
-  let stopped: Promise<void> | undefined;
-  return { url: server.url, stop: async () => (stopped ??= server.close().then(release)) };
 }

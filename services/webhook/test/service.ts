@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, createLogger, type Knex, openDatabase } from '@tocsin/runtime';
 import {
-  asUser,
   type Client,
-  createTestDatabase,
   eventually,
-  httpClient,
   type Receiver,
-  TEST_SECRET_KEYS,
+  type ServiceUnderTest,
   type TestClock,
   testClock,
-  type TestDatabase,
+  testGround,
   type TestUser,
 } from '@tocsin/testing';
 import { type Parts, startApp } from '../src/app.ts';
@@ -19,22 +16,16 @@ import { webhookConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 
 /** The webhook service on a database of its own, with a clock that tests move. */
-export interface TestService {
-  app: App;
-  database: TestDatabase;
+export interface TestService extends ServiceUnderTest {
   /** Looks into the service's tables. */
   rows: Knex;
-  broker: MemoryBroker;
   clock: TestClock;
   /** All log lines so far, as text. */
   logged(): string;
-  /** Speaks as a user of a workspace, as if through the gateway. */
-  as(user?: TestUser): Client;
   /** Forgets everything, once nothing is under way; the clock goes to the coming minute's beginning. */
   reset(): Promise<void>;
   /** Another replica, on the same database. */
   another(parts?: Partial<Parts>): Promise<App>;
-  stop(): Promise<void>;
 }
 
 export interface TestServiceOptions {
@@ -49,19 +40,18 @@ export interface TestServiceOptions {
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { receivers = [], testReceivers = [], parts = {}, settings = {} } = options;
-  const database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-  const broker = new MemoryBroker();
+  const ground = await testGround('webhook', schema);
   const clock = testClock();
   const lines: string[] = [];
   const config = webhookConfig({
-    NODE_ENV: 'test',
-    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-    WEBHOOK_DATABASE_URL: database.url(schema.name),
+    ...ground.settings,
+    WEBHOOK_DATABASE_URL: ground.databaseUrl,
     WEBHOOK_TEST_RECEIVERS: [...receivers.map((receiver) => receiver.hostAndPort()), ...testReceivers].join(','),
     ...settings,
   });
   const start = async (more: Partial<Parts> = {}) =>
     startApp(config, {
+      ...ground.parts,
       log: createLogger({
         app: 'webhook',
         level: 'trace',
@@ -72,30 +62,26 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
           },
         },
       }),
-      broker,
       ...(options.realTime !== true && { clock }),
       ca: receivers.map(({ ca }) => ca).join('\n'),
       dispatchInterval: 50,
-      checkReplies: true,
       ...parts,
       ...more,
     });
   const app = await start();
   const others: App[] = [];
   const rows = openDatabase({
-    url: database.url(schema.name),
+    url: ground.databaseUrl,
     schema: schema.name,
     application: 'test',
     poolSize: 2,
   });
+  const replicas = { stop: async () => Promise.all(others.map(async (one) => one.stop())) };
   return {
-    app,
-    database,
+    ...ground.serving(app, replicas, { stop: async () => rows.destroy() }),
     rows,
-    broker,
     clock,
     logged: () => lines.join(''),
-    as: (user) => httpClient(app.url, asUser(user)),
     reset: async () => {
       await eventually(
         async () => {
@@ -114,11 +100,6 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       const other = await start({ broker: new MemoryBroker(), ...more });
       others.push(other);
       return other;
-    },
-    stop: async () => {
-      await Promise.all([app, ...others].map(async (one) => one.stop()));
-      await rows.destroy();
-      await database.drop();
     },
   };
 }

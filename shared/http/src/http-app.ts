@@ -76,6 +76,8 @@ export function httpApp(options: HttpAppOptions): Express {
       const principal = verifyPrincipal(keyring, request.get(PRINCIPAL_HEADER));
       if (principal?.kind !== 'user')
         throw new DomainError('authentication_required', 'The request does not come from the gateway');
+      // First of all: a refusal is told by a deprecated operation, too.
+      sayDeprecated(response, route, request);
       const reply = await answer(route, request, principal, log);
       if (options.checkReplies === true) checkReply(route, reply);
       sendReply(response, route, reply);
@@ -120,7 +122,7 @@ async function answer(route: Route, request: Request, principal: Principal, log:
   return route.handle({
     params,
     query,
-    body: validate(route.body ?? NOTHING, body.value),
+    body: validate(route.body ?? NOTHING, body.value, route.bodyFault),
     bytes: body.bytes,
     principal,
     requestId,
@@ -131,13 +133,18 @@ async function answer(route: Route, request: Request, principal: Principal, log:
   });
 }
 
+/** RFC 9745 and RFC 8594 (contract: Versioning). */
+function sayDeprecated(response: Response, { deprecated }: Route, { params }: Request): void {
+  if (deprecated === undefined) return;
+  const { since, sunset, successor } = deprecated;
+  const path = successor.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  response.setHeader('Deprecation', `@${Date.parse(since) / 1_000}`);
+  response.setHeader('Sunset', new Date(sunset).toUTCString());
+  response.setHeader('Link', `<${path}>; rel="successor-version"`);
+}
+
 function sendReply(response: Response, route: Route, reply: Reply): void {
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
-  if (route.deprecated !== undefined) {
-    response.setHeader('Deprecation', `@${Date.parse(route.deprecated.since) / 1_000}`);
-    response.setHeader('Sunset', new Date(route.deprecated.sunset).toUTCString());
-    response.setHeader('Link', `<${route.deprecated.successor}>; rel="successor-version"`);
-  }
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   const status = reply.status ?? route.reply.status;
   if (reply.text !== undefined) sendText(response, status, reply.text);

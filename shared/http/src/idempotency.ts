@@ -52,7 +52,11 @@ export interface IdempotencyClaim {
   readonly token: string;
   /** Stores the outcome with the caller's transaction. @throws when another request took the claim over */
   finish(trx: Knex.Transaction, outcome: Outcome): Promise<void>;
-  /** From here on the request has effects that no transaction takes back: a crash makes its outcome unknown. */
+  /**
+   * From here on the request has effects that no transaction takes back: a crash makes its outcome unknown. In a transaction,
+   * from its commit on: when that fails, the key is as unused as before.
+   * @throws when another request took the claim over
+   */
   beginOutsideEffect(db: Knex): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
 import type { Prerequisite, Principal, Scope } from './principal.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
@@ -49,10 +50,13 @@ export interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject
   query?: Query;
   /** Without one, a write takes no body, or an empty object. */
   body?: Body;
+  /** The code of a body that breaks its schema; `invalid_request` unless given. An unknown property is `unknown_field` always. */
+  bodyFault?: ErrorCode;
   /** An empty body counts as `{}`. */
   bodyOptional?: boolean;
   idempotent?: boolean;
   precondition?: boolean;
+  /** `successor`: a path, which may have the route's own `{parameters}`. */
   deprecated?: { since: string; sunset: string; successor: string };
   reply: {
     status: number;

@@ -1,17 +1,21 @@
 import type { z } from 'zod';
-import { DomainError, invalid } from './errors.ts';
+import { DomainError, type ErrorCode, invalid } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /**
  * Checks input against its schema. Where several things are wrong, an unknown property is told first: it is the likeliest
  * cause of the rest.
- * @throws DomainError `unknown_field` or `invalid_request`, with the dotted path as `field`
+ * @throws DomainError `unknown_field` or `code`, with the dotted path as `field`
  */
-export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  code: ErrorCode = 'invalid_request',
+): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues);
+  throw refusal(parsed.error.issues, code);
 }
 
 /** The same for a query string, where a parameter is named whole, whichever of its values is at fault. */
@@ -22,16 +26,16 @@ export function validateQuery<Schema extends z.ZodType>(schema: Schema, input: u
   throw invalid(String(first?.path[0] ?? ''), first?.message ?? 'The query is invalid');
 }
 
-function refusal(issues: readonly Issue[]): DomainError {
+function refusal(issues: readonly Issue[], code: ErrorCode): DomainError {
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown !== undefined) {
     const field = dotted([...unknown.path, unknown.keys[0] ?? '']);
     return new DomainError('unknown_field', `There is no property ${field}`, { field });
   }
   const [first] = issues;
-  if (first === undefined) return new DomainError('invalid_request', 'The input is invalid');
+  if (first === undefined) return new DomainError(code, 'The input is invalid');
   const { path, message } = deepest(first);
-  return invalid(dotted(path), message);
+  return new DomainError(code, message, { field: dotted(path) });
 }
 
 /** In a union the branch that got furthest says best what is wrong. */

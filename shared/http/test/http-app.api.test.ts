@@ -48,6 +48,16 @@ const routes = [
   }),
   route({
     ...shared,
+    id: 'wordedThing',
+    method: 'post',
+    path: '/worded',
+    body: z.strictObject({ word: z.string() }),
+    bodyFault: 'invalid_slack_channel_name_request',
+    reply: { status: 204 },
+    handle: async () => ({}),
+  }),
+  route({
+    ...shared,
     id: 'failThing',
     method: 'get',
     path: '/fail',
@@ -71,8 +81,9 @@ const routes = [
     ...shared,
     id: 'oldThing',
     method: 'get',
-    path: '/old',
-    deprecated: { since: '2026-11-20T00:00:00Z', sunset: '2027-06-01T00:00:00Z', successor: '/things' },
+    path: '/old/{id}',
+    params: z.strictObject({ id: pathId }),
+    deprecated: { since: '2026-11-20T00:00:00Z', sunset: '2027-06-01T00:00:00Z', successor: '/things/{id}' },
     reply: { status: 200, body: z.unknown() },
     handle: async () => ({ body: {} }),
   }),
@@ -192,10 +203,20 @@ describe('headers', () => {
   });
 
   test('a deprecated operation says so, and what comes after it', async () => {
-    const { headers } = await client.get('/old');
+    const { headers } = await client.get('/old/7');
     expect(headers.get('Deprecation')).toBe('@1795132800');
     expect(headers.get('Sunset')).toBe('Tue, 01 Jun 2027 00:00:00 GMT');
-    expect(headers.get('Link')).toBe('</things>; rel="successor-version"');
+    expect(headers.get('Link')).toBe('</things/7>; rel="successor-version"');
+    const refused = await client.get('/old/seven');
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get('Deprecation')).toBe('@1795132800');
+  });
+
+  test('a body that breaks its schema is told by the code of the route, an unknown property always as one', async () => {
+    const wrong = await client.post('/worded', { word: 7 });
+    expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_slack_channel_name_request', field: 'word' } });
+    const unknown = await client.post('/worded', { word: 'x', other: 1 });
+    expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_field', field: 'other' } });
   });
 });
 

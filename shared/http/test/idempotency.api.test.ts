@@ -30,28 +30,22 @@ interface Attempt {
   work?: () => void;
 }
 
+const requestOf = ({ key, body = '{}', user = 42, parent = 1, requestId = 'r-1' }: Omit<Attempt, 'work'>) => ({
+  principal: testPrincipal({ user_id: user }),
+  routeId: 'createThing',
+  idempotencyKey: key,
+  params: { id: parent },
+  bytes: Buffer.from(body),
+  requestId,
+});
+
 /** One keyed create of a thing: what it answers, or the code it is refused with. */
-async function create({
-  key,
-  body = '{}',
-  user = 42,
-  parent = 1,
-  requestId = 'r-1',
-  work,
-}: Attempt): Promise<Reply | string> {
-  const request = {
-    principal: testPrincipal({ user_id: user }),
-    routeId: 'createThing',
-    idempotencyKey: key,
-    params: { id: parent },
-    bytes: Buffer.from(body),
-    requestId,
-  };
+async function create({ work, ...attempt }: Attempt): Promise<Reply | string> {
   try {
-    return await idempotently(knex, request, async (claim) =>
+    return await idempotently(knex, requestOf(attempt), async (claim) =>
       knex.transaction(async (trx) => {
         work?.();
-        const [thing] = await trx('things').insert({ key }).returning<{ id: number }[]>('id');
+        const [thing] = await trx('things').insert({ key: attempt.key }).returning<{ id: number }[]>('id');
         const text = JSON.stringify(thing);
         await claim?.finish(trx, { status: 201, text, revision: 1 });
         return { status: 201, text, revision: 1 };
@@ -166,15 +160,7 @@ describe('a process that died in the middle', () => {
   test('cannot commit after all when its claim was taken over', async () => {
     const key = newKey();
     let taken: Reply | string | undefined;
-    const request = {
-      principal: testPrincipal(),
-      routeId: 'createThing',
-      idempotencyKey: key,
-      params: { id: 1 },
-      bytes: Buffer.from('{}'),
-      requestId: 'r-1',
-    };
-    const slow = idempotently(knex, request, async (claim) => {
+    const slow = idempotently(knex, requestOf({ key }), async (claim) => {
       await age(key, '2 minutes');
       taken = await create({ key });
       return knex.transaction(async (trx) => {
@@ -194,6 +180,67 @@ describe('a process that died in the middle', () => {
     await abandon(key, 'outside');
     await age(key, '2 minutes');
     expect(await create({ key })).toBe('idempotency_outcome_unknown');
+  });
+});
+
+describe('an effect outside the transaction of the outcome', () => {
+  /** Makes a thing in one transaction, and answers in another; `fail` is called before each commit. */
+  const createInTwoSteps = async (key: string, fail: (step: number) => void) => {
+    return idempotently(knex, requestOf({ key }), async (claim) => {
+      await knex.transaction(async (trx) => {
+        await claim?.beginOutsideEffect(trx);
+        await trx('things').insert({ key });
+        fail(1);
+      });
+      await knex.transaction(async (trx) => {
+        await claim?.finish(trx, { status: 201, text: '{}', revision: 2 });
+        fail(2);
+      });
+      return { status: 201, text: '{}', revision: 2 };
+    });
+  };
+  const failIn = (failing: number) => (step: number) => {
+    if (step === failing) throw new TypeError('a bug');
+  };
+
+  test('ends with the outcome, which is kept', async () => {
+    const key = newKey();
+    const first = await createInTwoSteps(key, failIn(0));
+    expect(await create({ key })).toEqual({ ...first, headers: { 'Idempotency-Replayed': 'true' } });
+  });
+
+  test('that is rolled back leaves the key unused', async () => {
+    const key = newKey();
+    await expect(createInTwoSteps(key, failIn(1))).rejects.toThrow('a bug');
+    expect(await things(key)).toBe(0);
+    expect(await create({ key })).toMatchObject({ status: 201 });
+    expect(await things(key)).toBe(1);
+  });
+
+  test('whose outcome is rolled back leaves it unknown', async () => {
+    const key = newKey();
+    await expect(createInTwoSteps(key, failIn(2))).rejects.toThrow('a bug');
+    expect(await create({ key })).toBe('idempotency_in_progress');
+    await age(key, '2 minutes');
+    expect(await create({ key })).toBe('idempotency_outcome_unknown');
+    expect(await things(key)).toBe(1);
+  });
+
+  test('is not begun by a request that lost its claim', async () => {
+    const key = newKey();
+    let taken: Reply | string | undefined;
+    const late = idempotently(knex, requestOf({ key }), async (claim) => {
+      await age(key, '2 minutes');
+      taken = await create({ key });
+      await knex.transaction(async (trx) => {
+        await claim?.beginOutsideEffect(trx);
+        await trx('things').insert({ key });
+      });
+      return { status: 201 };
+    });
+    await expect(late).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+    expect(taken).toMatchObject({ status: 201 });
+    expect(await things(key)).toBe(1);
   });
 });
 

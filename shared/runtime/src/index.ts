@@ -20,4 +20,6 @@ export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metric
 export { ensureDatabase, ensureOwner, migrate, type Owner } from './migrate.ts';
 export { openRedis, type Redis, redisDependency } from './redis.ts';
 export { type Sweep, startSweep } from './sweep.ts';
+export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
+export { versionStore } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

@@ -1,5 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
-import { versionStore } from '../store/version-store.ts';
+import { type Knex, versionStore } from '@tocsin/runtime';
 import { announceVersion } from './announce-version.ts';
 import type { Caller, Tools } from './context.ts';
 

@@ -1,9 +1,9 @@
 import type { CatalogChanges } from '@tocsin/contracts';
+import { versionStore } from '@tocsin/runtime';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
-import { versionStore } from '../store/version-store.ts';
 import { announceVersion } from './announce-version.ts';
 import type { Tools } from './context.ts';
 

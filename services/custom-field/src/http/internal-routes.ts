@@ -1,9 +1,9 @@
 import { type CustomFieldChanges, INTERNAL_PATHS } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
+import { versionStore } from '@tocsin/runtime';
 import { z } from 'zod';
 import { definitionSnapshot } from '../domain/snapshot.ts';
 import { fieldStore } from '../store/field-store.ts';
-import { versionStore } from '../store/version-store.ts';
 import type { Tools } from '../usecases/context.ts';
 import { raiseVersion } from '../usecases/publish.ts';
 

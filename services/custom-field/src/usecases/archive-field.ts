@@ -1,7 +1,6 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, versionStore } from '@tocsin/runtime';
 import { archive, type Field, restore } from '../domain/field.ts';
 import { fieldStore } from '../store/field-store.ts';
-import { versionStore } from '../store/version-store.ts';
 import type { Caller, Tools } from './context.ts';
 import { publishing } from './publish.ts';
 

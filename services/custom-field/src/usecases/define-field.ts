@@ -1,10 +1,10 @@
 import type { FieldType } from '@tocsin/contracts';
 import { invalid } from '@tocsin/http';
+import { versionStore } from '@tocsin/runtime';
 import { checkField } from '../domain/check-field.ts';
 import { BLANK, type Field } from '../domain/field.ts';
 import { slugOf } from '../domain/slug.ts';
 import { fieldStore } from '../store/field-store.ts';
-import { versionStore } from '../store/version-store.ts';
 import type { Caller, Tools } from './context.ts';
 import { propertiesOf, type WireProperties } from './properties.ts';
 import { publishing } from './publish.ts';

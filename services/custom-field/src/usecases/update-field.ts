@@ -1,9 +1,9 @@
 import { checkRevision } from '@tocsin/http';
+import { versionStore } from '@tocsin/runtime';
 import { checkField } from '../domain/check-field.ts';
 import { differences } from '../domain/differences.ts';
 import { checkWritable, type Field } from '../domain/field.ts';
 import { fieldStore } from '../store/field-store.ts';
-import { versionStore } from '../store/version-store.ts';
 import type { Caller, Tools } from './context.ts';
 import { propertiesOf, type WireProperties } from './properties.ts';
 import { publishing } from './publish.ts';

@@ -18,6 +18,7 @@ const BLANK = {
   recoveredAt: null,
   incidentManager: '',
   incidentResponders: [],
+  shortTitle: '',
 } as const satisfies Partial<IncidentProperties>;
 
 export interface Declaration {

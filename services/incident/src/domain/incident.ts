@@ -13,7 +13,7 @@ export interface InvestigationRun {
   completedAt: Instant | null;
 }
 
-/** What a client sets at creation or by PATCH. Empty text means "none", null "not known". */
+/** What a client sets at creation, and all but `shortTitle` by PATCH too. Empty text means "none", null "not known". */
 export interface IncidentProperties {
   title: string;
   service: string;
@@ -34,6 +34,8 @@ export interface IncidentProperties {
   recoveredAt: Instant | null;
   incidentManager: string;
   incidentResponders: readonly string[];
+  /** As a piece of a chat channel's name. */
+  shortTitle: string;
 }
 
 /** An incident as it is kept (contract: Incidents). */

@@ -49,6 +49,9 @@ export interface TimelineEvent extends TimelineEventProperties {
 
 export type NewTimelineEvent = Omit<TimelineEvent, 'id'>;
 
+/** The longest texts, in code points, and the most tags (contract: Timeline). */
+export const TIMELINE_LIMITS = { body: 65_536, title: 255, type: 64, tags: 50, tag: 64 } as const;
+
 /** The type of a suggestion, which lists can leave out. */
 export const SUGGESTION = 'ai_suggested';
 

@@ -1,12 +1,13 @@
 import { idempotently, notFound, pathId, route } from '@tocsin/http';
 import { z } from 'zod';
-import { numberOf } from '../domain/incident.ts';
+import { type Incident, numberOf } from '../domain/incident.ts';
+import type { SourceImport } from '../domain/source-document.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import type { Tools } from '../usecases/context.ts';
 import { declareIncident } from '../usecases/declare-incident.ts';
 import { updateIncident } from '../usecases/update-incident.ts';
-import { incidentView } from './views.ts';
-import { incidentPatch, incidentReply, newIncident } from './wire.ts';
+import { incidentView, sourceImportView } from './views.ts';
+import { incidentPatch, incidentReply, newIncident, newIncidentReply } from './wire.ts';
 
 const tag = 'Incidents';
 const params = z.strictObject({ id: pathId });
@@ -14,6 +15,13 @@ const one = { status: 200, body: incidentReply, versioned: true } as const;
 
 export function incidentRoutes({ tools }: { tools: Tools }) {
   const { database, clock } = tools;
+  // An import takes its time; without one the answer shows the very moment of creation.
+  const newIncidentText = (incident: Incident, sourceImport?: SourceImport) =>
+    JSON.stringify(
+      sourceImport === undefined
+        ? { incident: incidentView(incident, incident.createdAt) }
+        : { incident: incidentView(incident, clock.now()), source_timeline_import: sourceImportView(sourceImport) },
+    );
   return [
     route({
       id: 'createIncident',
@@ -25,19 +33,20 @@ export function incidentRoutes({ tools }: { tools: Tools }) {
       needs: ['active_responder'],
       idempotent: true,
       body: newIncident,
-      reply: { status: 201, body: incidentReply, versioned: true },
+      reply: { status: 201, body: newIncidentReply, versioned: true },
       handle: async (request) =>
-        idempotently(database, request, async (claim) => ({
-          status: 201,
-          revision: 1,
-          text: await declareIncident(tools, {
-            principal: request.principal,
-            requestId: request.requestId,
-            body: request.body,
+        idempotently(database, request, async (claim) => {
+          const { principal, requestId, body, log } = request;
+          const answer = await declareIncident(tools, {
+            principal,
+            requestId,
+            body,
             claim,
-            render: (incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) }),
-          }),
-        })),
+            log,
+            render: newIncidentText,
+          });
+          return { status: 201, ...answer };
+        }),
     }),
     route({
       id: 'getIncident',

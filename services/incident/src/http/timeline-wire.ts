@@ -2,7 +2,7 @@ import { instant, timestampInput } from '@tocsin/contracts';
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { normaliseList } from '../domain/normalise.ts';
-import { isReservedType } from '../domain/timeline-event.ts';
+import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
 import { id, text } from './wire.ts';
 
@@ -106,11 +106,22 @@ export const timelineQuery = z.strictObject({
   started_to: timestampInput.optional().meta({ description: 'Exclusive' }),
 });
 
-const type = text(64)
+const type = text(TIMELINE_LIMITS.type)
   .refine((value) => value.trim() !== '', 'Must not be blank')
   .optional();
-const body = text(65_536).refine((value) => value.trim() !== '', 'Must not be blank');
-const tags = z.array(z.string().refine((value) => [...value.trim()].length <= 64, 'Must be at most 64 characters'));
+const body = text(TIMELINE_LIMITS.body).refine((value) => value.trim() !== '', 'Must not be blank');
+const tag = z
+  .string()
+  .refine(
+    (value) => [...value.trim()].length <= TIMELINE_LIMITS.tag,
+    `Must be at most ${TIMELINE_LIMITS.tag} characters`,
+  );
+const tags = z
+  .array(tag)
+  .refine(
+    (values) => normaliseList(values).length <= TIMELINE_LIMITS.tags,
+    `Must be at most ${TIMELINE_LIMITS.tags} tags`,
+  );
 
 const properties = {
   started_at: timestampInput.optional(),
@@ -120,8 +131,8 @@ const properties = {
   group_id: id.nullable().optional(),
   is_key: z.boolean().optional(),
   icon: text(8).optional(),
-  title: text(255).optional(),
-  tags: tags.refine((values) => normaliseList(values).length <= 50, 'Must be at most 50 tags').optional(),
+  title: text(TIMELINE_LIMITS.title).optional(),
+  tags: tags.optional(),
 };
 
 const hasOneStart = ({ at, started_at }: { at?: string | undefined; started_at?: string | undefined }) =>

@@ -1,7 +1,8 @@
 import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 import { duration, humanId, type Incident, type InvestigationRun } from '../domain/incident.ts';
-import type { IncidentWire } from './wire.ts';
+import type { SourceImport } from '../domain/source-document.ts';
+import type { IncidentWire, SourceTimelineImportWire } from './wire.ts';
 
 /** An incident as the API shows it; `now` ends the duration of one that goes on. */
 export function incidentView(incident: Incident, now: Instant): IncidentWire {
@@ -59,6 +60,12 @@ function investigationView(runCount: number, run: InvestigationRun | null): Inci
           },
   };
 }
+
+export const sourceImportView = ({ status, eventCount, reason }: SourceImport): SourceTimelineImportWire => ({
+  status,
+  ...(eventCount !== undefined && { event_count: eventCount }),
+  ...(reason !== undefined && { reason }),
+});
 
 export function workflowStatusView(status: WorkflowStatus) {
   return {

@@ -1,6 +1,7 @@
 import { instant, timestampInput } from '@tocsin/contracts';
 import { z } from 'zod';
 import { CUSTOMER_IMPACTS, ISSUE_TYPES, RUN_STATUSES, SEVERITY_MODES } from '../domain/incident.ts';
+import { SOURCE_IMPORT_STATUSES } from '../domain/source-document.ts';
 import { newValues } from './value-wire.ts';
 
 export const id = z.int().min(1);
@@ -60,6 +61,21 @@ export type IncidentWire = z.infer<typeof incident>;
 
 export const incidentReply = z.strictObject({ incident });
 
+const sourceTimelineImport = z
+  .strictObject({
+    status: z.enum(SOURCE_IMPORT_STATUSES),
+    event_count: z.int().min(1).optional().meta({ description: 'How many events were imported' }),
+    reason: z.string().optional().meta({ description: 'For people: why not, or why not all' }),
+  })
+  .meta({ id: 'SourceTimelineImport' });
+export type SourceTimelineImportWire = z.infer<typeof sourceTimelineImport>;
+
+export const newIncidentReply = z.strictObject({
+  incident,
+  /** Where an import was asked for. */
+  source_timeline_import: sourceTimelineImport.optional(),
+});
+
 /** Judged as it is kept: trimmed. */
 const trimmedText = (max: number) =>
   z.string().refine((value) => [...value.trim()].length <= max, `Must be at most ${max} characters`);
@@ -93,8 +109,30 @@ const properties = {
   incident_responders: z.array(userId).max(100).optional(),
 };
 
+const usergroup = trimmedText(80).refine((handle) => handle.trim() !== '', 'Must not be blank');
+
+/** What is set up in the chat for a new incident (contract: Chat). */
+const chat = {
+  short_title: trimmedText(12).optional().meta({ description: "A part of the channel's name; made a slug" }),
+  create_slack_channel: z.boolean().optional(),
+  invite_usergroups: z.array(usergroup).max(50).optional().meta({ description: 'Handles of user groups' }),
+};
+
 export const newIncident = z
-  .strictObject({ title, ...properties, custom_field_values: newValues.optional() })
+  .strictObject({
+    title,
+    ...properties,
+    ...chat,
+    custom_field_values: newValues.optional(),
+    import_source_timeline_event: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Imports the document at doc_url into the timeline' }),
+  })
+  .refine(({ import_source_timeline_event: asked, doc_url: source }) => asked !== true || (source ?? '') !== '', {
+    path: ['import_source_timeline_event'],
+    error: 'Needs a doc_url to import from',
+  })
   .meta({ id: 'NewIncident' });
 export type NewIncident = z.infer<typeof newIncident>;
 

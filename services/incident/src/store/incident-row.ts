@@ -29,6 +29,7 @@ export interface IncidentRow {
   ended_at: Instant | null;
   incident_manager: string;
   incident_responders: string[];
+  short_title: string;
   custom_fields: Record<string, unknown>;
   event_count: number;
   last_event_at: Instant | null;
@@ -68,6 +69,7 @@ const COLUMN_OF = {
   endedAt: 'ended_at',
   incidentManager: 'incident_manager',
   incidentResponders: 'incident_responders',
+  shortTitle: 'short_title',
   customFields: 'custom_fields',
   eventCount: 'event_count',
   lastEventAt: 'last_event_at',
@@ -112,6 +114,7 @@ export const toIncident = (row: IncidentRow): Incident => ({
   endedAt: row.ended_at,
   incidentManager: row.incident_manager,
   incidentResponders: row.incident_responders,
+  shortTitle: row.short_title,
   customFields: row.custom_fields,
   eventCount: row.event_count,
   lastEventAt: row.last_event_at,

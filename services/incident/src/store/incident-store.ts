@@ -12,10 +12,16 @@ export function incidentStore(db: Knex, workspaceId: number) {
     if (row === undefined) throw notFound('The incident');
     return toIncident(row);
   };
+  const rowsOf = async (id: number): Promise<IncidentRow[]> =>
+    named(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Incident> =>
-      one(await named(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id])),
+    get: async (id: number): Promise<Incident> => one(await rowsOf(id)),
+
+    async find(id: number): Promise<Incident | undefined> {
+      const [row] = await rowsOf(id);
+      return row && toIncident(row);
+    },
 
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
@@ -34,6 +40,14 @@ export function incidentStore(db: Knex, workspaceId: number) {
           id,
         ]),
       ),
+
+    /** Whether any incident has this channel. */
+    async isLinked(slackChannelId: string): Promise<boolean> {
+      const row = await db('incidents')
+        .where({ workspace_id: workspaceId, slack_channel_id: slackChannelId })
+        .first<{ id: number } | undefined>('id');
+      return row !== undefined;
+    },
 
     /** Writes some properties of an incident that this transaction has locked. */
     async update(id: number, properties: Partial<Incident>): Promise<void> {

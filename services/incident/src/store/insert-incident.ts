@@ -5,6 +5,7 @@ import { type Knex, named } from '@tocsin/runtime';
 import type { UnnumberedIncident } from '../domain/incident.ts';
 import type { FieldValue } from '../domain/values.ts';
 import { INCIDENT_COLUMNS, type IncidentRow, toColumns } from './incident-row.ts';
+import { insertProvisioning, type NewProvisioning, provisioningJson } from './insert-provisioning.ts';
 import { LIST_COLUMNS, type ListColumn } from './list-columns.ts';
 import { toRecord, VALUE_COLUMNS, valueRows } from './value-row.ts';
 
@@ -30,6 +31,7 @@ export interface Insertion {
   incident: UnnumberedIncident;
   /** What its `customFields` hold. */
   values: readonly FieldValue[];
+  provisioning: NewProvisioning | undefined;
   blank: Placeholders;
   /** Its body is made with placeholders. */
   event: OutboxRow;
@@ -61,24 +63,26 @@ const FIRST = 8;
 const VALUES = COLUMNS.map((column, index) => `$${index + FIRST}::${TYPES[column] ?? 'text'}`);
 const ANSWER = `$${COLUMNS.length + FIRST}::text`;
 
-/** Only where there are values: the statement of most incidents does not even open their table. */
-const VALUED = `, valued as (
+const WORKSPACE = '$7::bigint';
+
+/** Parts that only some incidents need: the statement of most does not even open their tables. */
+const insertValues = (parameter: string) => `, valued as (
     insert into incident_values (workspace_id, incident_id, ${VALUE_COLUMNS.join(', ')})
-    select $7::bigint, created.id, ${VALUE_COLUMNS.map((column) => `value.${column}`).join(', ')}
-    from created, ${valueRows(`$${COLUMNS.length + FIRST + 1}`)}
+    select ${WORKSPACE}, created.id, ${VALUE_COLUMNS.map((column) => `value.${column}`).join(', ')}
+    from created, ${valueRows(parameter)}
   )`;
 
 /**
  * Everything that a new incident writes, in one statement and one round trip: the number (last of all, for its row is
- * locked until the commit), the incident, its values, its event, and the outcome of its Idempotency-Key. Nothing is written when
- * the claim is lost.
+ * locked until the commit), the incident, its values, its provisioning, its event, and the outcome of its Idempotency-Key. Nothing
+ * is written when the claim is lost.
  */
-const insertStatement = (valued: string) => `
+const INSERT = `
   with held as (
     select 1 from idempotency_keys where token = $1::uuid and state = 'claimed' for update
   ), numbered as (
     insert into incident_counters as counter (workspace_id, last)
-    select $7::bigint, 1 where $1::uuid is null or exists (select 1 from held)
+    select ${WORKSPACE}, 1 where $1::uuid is null or exists (select 1 from held)
     on conflict (workspace_id) do update set last = counter.last + 1
     returning last as number
   ), created as (
@@ -92,11 +96,28 @@ const insertStatement = (valued: string) => `
     update idempotency_keys set state = 'finished', status = 201, revision = 1,
       body = replace(replace(${ANSWER}, '"' || $2 || '"', created.id::text), $3, created.number::text)
     from created where token = $1::uuid
-  )${valued}
-  select id, number from created`;
+  )`;
 
-const INSERT = insertStatement('');
-const INSERT_WITH_VALUES = insertStatement(VALUED);
+/** A part of the statement, and the JSON of the one parameter that it takes. */
+interface Part {
+  name: string;
+  sql: (parameter: string) => string;
+  json: string;
+}
+
+function partsOf({ incident, values, provisioning }: Insertion): Part[] {
+  const parts: Part[] = [];
+  if (values.length > 0) {
+    const set = { at: incident.createdAt, by: incident.createdBy };
+    const json = JSON.stringify(values.map((value) => toRecord(value, set)));
+    parts.push({ name: 'values', sql: insertValues, json });
+  }
+  if (provisioning !== undefined) {
+    const sql = (parameter: string) => insertProvisioning(parameter, WORKSPACE);
+    parts.push({ name: 'provisioning', sql, json: provisioningJson(provisioning) });
+  }
+  return parts;
+}
 
 interface Created {
   id: number;
@@ -105,7 +126,7 @@ interface Created {
 
 /** @throws DomainError `idempotency_in_progress` when another request took the claim over */
 export async function insertIncident(database: Knex, insertion: Insertion): Promise<Created> {
-  const { incident, values, blank, event, claim } = insertion;
+  const { incident, blank, event, claim } = insertion;
   const columns = toColumns(incident);
   const parameters = [
     claim?.token ?? null,
@@ -118,14 +139,14 @@ export async function insertIncident(database: Knex, insertion: Insertion): Prom
     ...COLUMNS.map((column) => columns[column] ?? null),
     claim?.text ?? null,
   ];
-  const set = { at: incident.createdAt, by: incident.createdBy };
-  const rows = await (values.length === 0
-    ? named<Created>(database, 'insert-incident', INSERT, parameters)
-    : named<Created>(database, 'insert-incident-with-values', INSERT_WITH_VALUES, [
-        ...parameters,
-        JSON.stringify(values.map((value) => toRecord(value, set))),
-      ]));
-  const [created] = rows;
+  const parts = partsOf(insertion);
+  const extra = parts.map(({ sql }, index) => sql(`$${parameters.length + 1 + index}`));
+  const [created] = await named<Created>(
+    database,
+    ['insert-incident', ...parts.map(({ name }) => name)].join('-'),
+    `${INSERT}${extra.join('')} select id, number from created`,
+    [...parameters, ...parts.map(({ json }) => json)],
+  );
   if (created === undefined) throw claimLost();
   return created;
 }

@@ -32,6 +32,12 @@ export function timelineStore(db: Knex, workspaceId: number) {
       return { ...event, id: (row as { id: number }).id };
     },
 
+    /** At least one, in one statement; events of one moment stay in their order. None is in a group. */
+    async insertAll(events: readonly NewTimelineEvent[]): Promise<void> {
+      const rows = events.map((event) => ({ ...toTimelineColumns(event), workspace_id: workspaceId }));
+      await db('timeline_events').insert(rows);
+    },
+
     /** @throws DomainError `invalid_request` for a group that the workspace does not have */
     async update(event: TimelineEvent): Promise<void> {
       await inKnownGroup(events().where('id', event.id).update(toTimelineColumns(event)));

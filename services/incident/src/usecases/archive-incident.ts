@@ -2,7 +2,7 @@ import { checkRevision } from '@tocsin/http';
 import type { Incident } from '../domain/incident.ts';
 import { archive } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import type { Caller, Tools } from './context.ts';
+import { authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 
 export interface ArchiveCommand extends Caller {
@@ -21,7 +21,7 @@ export async function archiveIncident(tools: Tools, command: ArchiveCommand): Pr
     const now = tools.clock.now();
     const change = archive(before, principal.user_id, now);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    return saveIncident({ trx, caller: command, before, change, now, event: 'incident.archived' });
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.archived' });
   });
   tools.wakeRelay();
   return archived;

@@ -3,7 +3,7 @@ import { checkWritable } from '../domain/lifecycle.ts';
 import { record, type TimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import { actorOf, type Caller, type Tools } from './context.ts';
+import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 import { timelineFigures } from './timeline-figures.ts';
 import { timelinePropertiesOf, type WireTimelineProperties } from './timeline-properties.ts';
@@ -35,7 +35,14 @@ export async function createTimelineEvent(tools: Tools, command: CreateTimelineE
     checkWritable(before);
     const event = await timelineStore(trx, workspaceId).insert(recorded);
     const change = await timelineFigures(trx, before, 1);
-    await saveIncident({ trx, caller: command, before, change, now: tools.clock.now(), timelineChanged: true });
+    await saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change,
+      now: tools.clock.now(),
+      timelineChanged: true,
+    });
     const answer = render(event);
     await claim?.finish(trx, { status: 201, text: answer, revision: event.revision });
     return answer;

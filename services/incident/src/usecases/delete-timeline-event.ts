@@ -1,7 +1,7 @@
 import { checkWritable } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import type { Caller, Tools } from './context.ts';
+import { authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 import { timelineFigures } from './timeline-figures.ts';
 
@@ -24,7 +24,14 @@ export async function deleteTimelineEvent(tools: Tools, command: DeleteTimelineE
     checkWritable(before);
     await events.delete(id);
     const change = await timelineFigures(trx, before, -1);
-    await saveIncident({ trx, caller: command, before, change, now: tools.clock.now(), timelineChanged: true });
+    await saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change,
+      now: tools.clock.now(),
+      timelineChanged: true,
+    });
   });
   tools.wakeRelay();
 }

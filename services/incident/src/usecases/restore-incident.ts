@@ -2,7 +2,7 @@ import { checkRevision } from '@tocsin/http';
 import type { Incident } from '../domain/incident.ts';
 import { restore } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import type { Caller, Tools } from './context.ts';
+import { authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 
 export interface RestoreCommand extends Caller {
@@ -21,7 +21,7 @@ export async function restoreIncident(tools: Tools, command: RestoreCommand): Pr
     const change = restore(before);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = tools.clock.now();
-    return saveIncident({ trx, caller: command, before, change, now, event: 'incident.restored' });
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.restored' });
   });
   tools.wakeRelay();
   return restored;

@@ -5,11 +5,11 @@ import type { Incident } from '../domain/incident.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
 import { changelogStore } from '../store/changelog-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import { actorOf, type Caller, eventWorkspaceOf } from './context.ts';
+import type { Author } from './context.ts';
 
 export interface IncidentChange {
   trx: Knex.Transaction;
-  caller: Caller;
+  author: Author;
   /** As this transaction read and locked it. */
   before: Incident;
   change: Partial<Incident>;
@@ -25,7 +25,7 @@ export interface IncidentChange {
  * change changes nothing. However much changes at once, the revision rises once.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const { trx, caller, before, change, now, event = 'incident.updated', timelineChanged = false } = options;
+  const { trx, author, before, change, now, event = 'incident.updated', timelineChanged = false } = options;
   const after = { ...before, ...change, revision: before.revision + 1 };
   const changes = changesBetween(before, after);
   if (changes.length === 0 && !timelineChanged) return before;
@@ -33,9 +33,9 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   const { workspaceId, id, revision } = after;
   await incidentStore(trx, workspaceId).update(id, { ...change, revision });
   if (changes.length > 0) {
-    await changelogStore(trx).add({ incidentId: id, revision, actor: actorOf(caller), changedAt: now, changes });
+    await changelogStore(trx).add({ incidentId: id, revision, actor: author.actor, changedAt: now, changes });
   }
-  const told = { occurredAt: now, workspace: eventWorkspaceOf(caller), requestId: caller.requestId };
+  const told = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
   const incident = incidentSnapshot(after);
   await (event === 'incident.updated'
     ? outbox(trx).add({ ...told, type: event, data: { incident, changes } })

@@ -5,7 +5,7 @@ import { type FieldValue, type GivenValue, isChange, unsetting, valueChanges, wi
 import { incidentStore } from '../store/incident-store.ts';
 import { toRecord } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
-import { actorOf, type Caller, type Tools } from './context.ts';
+import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
 import { judge, type Standing } from './replicas.ts';
 import { saveIncident } from './save-incident.ts';
 
@@ -78,7 +78,7 @@ async function changeValues(
         unset.map(({ field }) => field.id),
       );
       const customFields = withValues(before.customFields, changes);
-      await saveIncident({ trx, caller, before, change: { customFields }, now });
+      await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
     }
     return store.list(before.id);
   });

@@ -4,7 +4,7 @@ import { checkWritable, type Transition } from '../domain/lifecycle.ts';
 import { record, type TimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import { actorOf, type Caller, type Tools } from './context.ts';
+import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 import { timelineFigures } from './timeline-figures.ts';
 
@@ -40,7 +40,7 @@ export async function transitionIncident(
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = tools.clock.now();
     const change = transition(before, { statuses, now });
-    const saving = { trx, caller: command, before, now };
+    const saving = { trx, author: authorOf(command), before, now };
     if (note.trim() === '') return { incident: await saveIncident({ ...saving, change }), event: undefined };
 
     const event = await timelineStore(trx, workspace.id).insert(

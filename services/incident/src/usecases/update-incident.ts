@@ -3,7 +3,7 @@ import { choose } from '../domain/configuration.ts';
 import type { Incident } from '../domain/incident.ts';
 import { checkWritable, statusChange } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import type { Caller, Tools } from './context.ts';
+import { authorOf, type Caller, type Tools } from './context.ts';
 import { propertiesOf, type WireProperties } from './properties.ts';
 import { checkReferences, namesUsers, newReferences } from './references.ts';
 import { saveIncident } from './save-incident.ts';
@@ -38,7 +38,7 @@ export async function updateIncident(tools: Tools, command: UpdateCommand): Prom
     if (said.severity !== undefined) choose(severities, said.severity, 'severity');
     const properties = newReferences(before, said);
     await checkReferences(trx, { workspace: principal.workspace, properties, standing });
-    return saveIncident({ trx, caller: command, before, change: { ...said, ...status, severityMode }, now });
+    return saveIncident({ trx, author: authorOf(command), before, change: { ...said, ...status, severityMode }, now });
   });
   tools.wakeRelay();
   return updated;

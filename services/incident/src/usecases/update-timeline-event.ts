@@ -3,7 +3,7 @@ import { checkWritable } from '../domain/lifecycle.ts';
 import { edit, type TimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import type { Caller, Tools } from './context.ts';
+import { authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
 import { timelineFigures } from './timeline-figures.ts';
 import { timelinePropertiesOf, type WireTimelineProperties } from './timeline-properties.ts';
@@ -34,7 +34,14 @@ export async function updateTimelineEvent(tools: Tools, command: UpdateTimelineE
 
     await events.update(edited);
     const change = await timelineFigures(trx, before, 0);
-    await saveIncident({ trx, caller: command, before, change, now: tools.clock.now(), timelineChanged: true });
+    await saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change,
+      now: tools.clock.now(),
+      timelineChanged: true,
+    });
     return edited;
   });
   tools.wakeRelay();

@@ -1,8 +1,5 @@
+import { type Prepared, publicOrNamed, type Resolve, safeHttp, systemResolver } from '@tocsin/safe-http';
 import type { Outcome } from '../domain/delivery.ts';
-import { isLoopbackAddress, isPublicAddress } from '../domain/public-address.ts';
-import type { Prepared } from './safe-http/messages.ts';
-import { safeHttp } from './safe-http/safe-http.ts';
-import { type Resolve, systemResolver } from './safe-http/system-resolver.ts';
 
 /** From the look-up of the receiver's name to the last byte of its answer (contract: Deliveries). */
 const TIMEOUT = 10_000;
@@ -22,12 +19,7 @@ export interface SenderOptions {
 }
 
 export function sender({ testReceivers, resolve = systemResolver(), ca }: SenderOptions): Sender {
-  const http = safeHttp({
-    allows: (address, hostAndPort) =>
-      isPublicAddress(address) || (testReceivers.has(hostAndPort) && isLoopbackAddress(address)),
-    resolve,
-    ca,
-  });
+  const http = safeHttp({ allows: publicOrNamed(testReceivers), resolve, ca });
   return {
     async post(url, prepare) {
       const answer = await http.request({

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { invalid } from '@tocsin/http';
-import { canonicalAddress, isPublicAddress } from './public-address.ts';
+import { canonicalAddress, hostAndPort, isPublicAddress } from '@tocsin/safe-http';
 
 export interface ReceiverUrl {
   /** The whole URL; its path and query may hold secrets. */
@@ -39,7 +39,7 @@ export function readReceiverUrl(text: string, testReceivers: ReadonlySet<string>
     origin: `https://${hostname}`,
     host: isLiteral ? canonicalAddress(literal) : hostname,
   };
-  if (testReceivers.has(`${hostname}:${url.port === '' ? 443 : url.port}`)) return read;
+  if (testReceivers.has(hostAndPort(url))) return read;
 
   if (url.port !== '') throw refuse('Must use port 443');
   if (isLiteral) {

@@ -1,5 +1,5 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import type { Prepared } from '../clients/safe-http/messages.ts';
+import type { Prepared } from '@tocsin/safe-http';
 import { retryAt } from '../domain/delivery.ts';
 import { windowEnd } from '../domain/limits.ts';
 import type { Claim } from '../store/claim-store.ts';

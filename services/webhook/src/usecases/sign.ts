@@ -1,5 +1,5 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import type { Prepared } from '../clients/safe-http/messages.ts';
+import type { Prepared } from '@tocsin/safe-http';
 import { signedHeaders } from '../domain/signature.ts';
 import { secretStore } from '../store/secret-store.ts';
 import type { Tools } from './context.ts';

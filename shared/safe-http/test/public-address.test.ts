@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { canonicalAddress, isLoopbackAddress, isPublicAddress } from '../src/domain/public-address.ts';
+import { describe, expect, test } from '@jest/globals';
+import { canonicalAddress, hostAndPort, isLoopbackAddress, isPublicAddress, publicOrNamed } from '../src/index.ts';
 
 test.each([
   '8.8.8.8',
@@ -69,4 +69,22 @@ test('gives every address one spelling', () => {
   expect(canonicalAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
   expect(canonicalAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
   expect(canonicalAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
+});
+
+describe('who may be connected to', () => {
+  const allows = publicOrNamed(new Set(['localhost:8443']));
+
+  test.each([
+    ['8.8.8.8', 'anything.example:443', true],
+    ['127.0.0.1', 'localhost:8443', true],
+    ['::1', 'localhost:8443', true],
+    ['127.0.0.1', 'localhost:443', false],
+    ['127.0.0.1', '127.0.0.1:8443', false],
+    ['10.0.0.1', 'localhost:8443', false],
+  ])('%s for %s: %s', (address, place, may) => expect(allows(address, place)).toBe(may));
+
+  test('a URL without a port means 443', () => {
+    expect(hostAndPort(new URL('https://LocalHost/x'))).toBe('localhost:443');
+    expect(hostAndPort(new URL('https://[::1]:9443/x'))).toBe('[::1]:9443');
+  });
 });

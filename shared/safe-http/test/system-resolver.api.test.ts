@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isNegativeAnswer, systemResolver } from '../src/clients/safe-http/system-resolver.ts';
-import { type NameServer, startNameServer } from './fakes/name-server.ts';
+import { isNegativeAnswer, systemResolver } from '../src/index.ts';
+import { type NameServer, startNameServer } from './name-server.ts';
 
 let server: NameServer;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { canonicalAddress } from '../../domain/public-address.ts';
+import { canonicalAddress } from './public-address.ts';
 import { exchange } from './exchange.ts';
 import type { SafeAnswer, SafeRequest } from './messages.ts';
 import { isNegativeAnswer, type Resolve } from './system-resolver.ts';
@@ -41,8 +41,7 @@ export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
       }
       const [address] = addresses;
       if (address === undefined) return { kind: 'fault', reason: 'dns', ours: false };
-      const hostAndPort = `${url.hostname}:${url.port === '' ? 443 : url.port}`;
-      if (!addresses.every((found) => allows(found, hostAndPort))) {
+      if (!addresses.every((found) => allows(found, hostAndPort(url)))) {
         return { kind: 'fault', reason: 'blocked_address', ours: false };
       }
       const prepared = await prepare(address);
@@ -52,6 +51,9 @@ export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
     },
   };
 }
+
+/** What `WEBHOOK_TEST_RECEIVERS` names an https URL's place by. */
+export const hostAndPort = ({ hostname, port }: URL) => `${hostname}:${port === '' ? 443 : port}`;
 
 /** A resolver that does not heed its signal must not outlast the deadline. */
 async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import type { SafeRequest } from '../src/clients/safe-http/messages.ts';
-import { safeHttp, type SafeHttpOptions } from '../src/clients/safe-http/safe-http.ts';
+import { safeHttp, type SafeHttpOptions, type SafeRequest } from '../src/index.ts';
 
 const NAME = 'receiver.example';
 

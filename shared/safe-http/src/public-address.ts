@@ -22,3 +22,11 @@ export function isLoopbackAddress(text: string): boolean {
 export function canonicalAddress(text: string): string {
   return ipaddr.process(text).toString();
 }
+
+/**
+ * Who may be connected to: public addresses, and loopback for exactly these pairs, which tests and demos name.
+ * @param named `host:port` pairs, as a URL spells them
+ * @returns the rule for `SafeHttpOptions.allows`
+ */
+export const publicOrNamed = (named: ReadonlySet<string>) => (address: string, hostAndPort: string) =>
+  isPublicAddress(address) || (named.has(hostAndPort) && isLoopbackAddress(address));

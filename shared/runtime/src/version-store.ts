@@ -1,6 +1,9 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from 'knex';
 
-/** The version of one workspace's catalog: it counts the changes of teams, services and tiers. */
+/**
+ * The version of one workspace's data in the service that owns them: it counts their changes, in the service's table
+ * `workspace_versions`.
+ */
 export function versionStore(db: Knex, workspaceId: number) {
   return {
     /** 0 before the first change. */

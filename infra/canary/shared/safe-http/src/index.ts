@@ -1,0 +1,1 @@
+import '../../runtime/src/index.ts'; // layer-safe-http

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { processesWith, type RunningCommand } from '../testing/commands.ts';
+import { type LocalGround, localGround } from '../testing/local-ground.ts';
+import { startSystem, type System } from '../testing/system.ts';
+
+const INCIDENTS = '/api/v1/incidents';
+
+/** Waits until nothing of an incident's provisioning goes on any more. */
+const provisioned = async (client: Client, id: number, within = 40_000) =>
+  eventually(
+    async () => {
+      const { body } = await client.get(`${INCIDENTS}/${id}/provisioning`);
+      return ['pending', 'running'].includes(body.provisioning.status) ? undefined : body.provisioning;
+    },
+    { within, what: 'the end of the provisioning' },
+  );
+
+describeWithServers('an incident with a channel, through all five apps', () => {
+  let slack: FakeSlack;
+  let system: System;
+  let client: Client;
+  beforeAll(async () => {
+    slack = await startSlack();
+    system = await startSystem({ settings: { SLACK_API_URL: slack.url } });
+    client = await system.as();
+    const template = ['--channel-template', 'inc-{id}-{short_title}'];
+    await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token, ...template);
+    slack.addUsergroup({ handle: 'oncall', users: ['U1', 'U2'] });
+  });
+  afterAll(async () => {
+    await system.stop();
+    await slack.stop();
+  });
+
+  const ask = { title: 'Checkout is down', create_slack_channel: true, invite_usergroups: ['oncall'] };
+
+  test('has it made, its people invited, and tells so', async () => {
+    const { status, body } = await client.post(INCIDENTS, { ...ask, short_title: 'Checkout' });
+    expect(status).toBe(201);
+    const { id } = body.incident;
+    const done = await provisioned(client, id);
+    expect(done).toMatchObject({
+      incident_id: id,
+      status: 'succeeded',
+      steps: [
+        { key: 'slack_channel', status: 'succeeded' },
+        { key: 'invite_usergroups', status: 'succeeded' },
+      ],
+    });
+    const [channel] = slack.channels;
+    expect(channel).toMatchObject({ name: 'inc-1-checkout', purpose: expect.stringContaining('INC-1 of acme') });
+    expect(new Set(channel?.members)).toEqual(new Set([slack.user, 'U1', 'U2']));
+    const { body: now } = await client.get(`${INCIDENTS}/${id}`);
+    expect(now.incident).toMatchObject({ slack_channel_id: channel?.id, revision: 2 });
+    const { body: log } = await client.get(`${INCIDENTS}/${id}/changelog`);
+    expect(log.changelog).toMatchObject([{ revision: 2, actor: 'slack', changes: [{ field: 'slack_channel_id' }] }]);
+
+    const path = `${INCIDENTS}/${id}/slack/channel-name`;
+    const named = await client.patch(path, { mode: 'custom', name: 'war-room' });
+    expect(named).toMatchObject({ status: 200, body: { channel_name: 'war-room', changed: true } });
+    const old = await client.post(`${INCIDENTS}/${id}/rename-slack-channel`);
+    expect(old).toMatchObject({ status: 200, body: { channel_name: 'inc-1-checkout' } });
+    expect(old.headers.get('Deprecation')).toMatch(/^@\d+$/);
+  }, 60_000);
+
+  test('is there at once while the chat is down; the channel comes when it is asked for again', async () => {
+    slack.down = true;
+    const { status, body } = await client.post(INCIDENTS, ask);
+    expect(status).toBe(201);
+    const { id } = body.incident;
+    const failed = await provisioned(client, id);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      steps: [{ key: 'slack_channel', error_code: 'service_unavailable' }, { key: 'invite_usergroups' }],
+    });
+    slack.down = false;
+    expect((await client.post(`${INCIDENTS}/${id}/provisioning/retry`)).status).toBe(202);
+    expect(await provisioned(client, id)).toMatchObject({ status: 'succeeded' });
+    const channels = slack.channels.filter(({ purpose }) => purpose.includes('INC-2 of acme'));
+    expect(channels.map(({ name }) => name)).toEqual(['inc-2']);
+    expect((await client.get(`${INCIDENTS}/${id}`)).body.incident.slack_channel_id).toBe(channels[0]?.id);
+  }, 90_000);
+});
+
+describeWithServers('a service that is killed after it made a channel, and before it knows', () => {
+  let slack: FakeSlack;
+  let ground: LocalGround;
+  let services: RunningCommand;
+  beforeAll(async () => {
+    slack = await startSlack();
+    ground = await localGround();
+    services = ground.start({ SLACK_API_URL: slack.url });
+    await services.ready();
+  }, 120_000);
+  afterAll(async () => {
+    services.signal('SIGTERM');
+    await services.ended();
+    await ground.remove();
+    await slack.stop();
+  }, 60_000);
+
+  test('finds it again when it is back: one channel', async () => {
+    const token = await ground.workspace('acme');
+    await ground.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
+    const client = httpClient(`http://127.0.0.1:${ground.port}`, {
+      Host: 'acme.localhost',
+      Authorization: `Bearer ${token}`,
+    });
+    let killed = 0;
+    slack.after('conversations.create', async () => {
+      for (const [pid, { parent }] of await processesWith('services/incident/src/main.ts')) {
+        if (parent === services.pid) process.kill(pid, 'SIGKILL');
+        if (parent === services.pid) killed += 1;
+      }
+    });
+    const { body } = await client.post(INCIDENTS, { title: 'Killed', create_slack_channel: true });
+    await eventually(() => killed === 1, { what: 'the end of the service' });
+    expect(slack.channels).toMatchObject([{ name: 'inc-1', purpose: '' }]);
+
+    // The step is free again when its lease is over.
+    const done = await eventually(
+      async () => {
+        const answer = await client.get(`${INCIDENTS}/${body.incident.id}/provisioning`);
+        return answer.body.provisioning?.status === 'succeeded' ? answer.body.provisioning : undefined;
+      },
+      { within: 90_000, what: 'the provisioning after the restart' },
+    );
+    expect(done.steps[0]).toMatchObject({ key: 'slack_channel', attempts: 2 });
+    expect(slack.channels).toHaveLength(1);
+    const { body: now } = await client.get(`${INCIDENTS}/${body.incident.id}`);
+    expect(now.incident.slack_channel_id).toBe(slack.channels[0]?.id);
+  }, 120_000);
+});

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Environment } from '@tocsin/runtime';
+import { removeTopology, testServers } from '@tocsin/testing';
+import pg from 'pg';
+import { runAdmin } from '../admin/run-admin.ts';
+import { freePorts } from '../ports.ts';
+import { runCommand, type RunningCommand } from './commands.ts';
+
+/** What five apps as processes of their own stand on in a test: a folder, a port, a database and names that nobody else has. */
+export interface LocalGround {
+  readonly folder: string;
+  readonly port: number;
+  /** Starts the apps as `make services` does; `settings` come on top. */
+  start(settings?: Environment): RunningCommand;
+  /** Carries out an administrator's command on what runs here, and answers what it prints with `--json`. */
+  admin(...words: string[]): ReturnType<typeof JSON.parse>;
+  /** Makes a workspace and a key of all scopes in it; answers the key's token. */
+  workspace(slug: string): Promise<string>;
+  /** When nothing runs here any more. */
+  remove(): Promise<void>;
+}
+
+export async function localGround(): Promise<LocalGround> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
+  const [port = 0] = await freePorts(1);
+  const namespace = `t${randomBytes(5).toString('hex')}`;
+  const servers = testServers();
+  const database = new URL(servers.databaseUrl);
+  database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
+
+  const admin = async (...words: string[]) => {
+    const { printed = '', fault } = await runAdmin([...words, '--json'], { TOCSIN_DATA_DIR: folder });
+    if (fault !== undefined) throw new Error(fault);
+    return JSON.parse(printed);
+  };
+  return {
+    folder,
+    port,
+    start: (settings = {}) =>
+      runCommand('local/main.ts', {
+        PORT: String(port),
+        TOCSIN_DATA_DIR: folder,
+        TOCSIN_NAMESPACE: namespace,
+        DATABASE_URL: database.href,
+        AMQP_URL: servers.amqpUrl,
+        REDIS_URL: servers.redisUrl,
+        ...settings,
+      }),
+    admin,
+    workspace: async (slug) => {
+      const user = ['--workspace', slug, '--email', `ana@${slug}.example`];
+      await admin('workspace', 'create', '--slug', slug, '--name', slug);
+      await admin('user', 'create', ...user, '--name', 'Ana', '--role', 'admin', '--seat', 'responder');
+      const key = ['--workspace', slug, '--user', `ana@${slug}.example`, '--name', 'test', '--all-scopes'];
+      return (await admin('key', 'create', ...key)).token;
+    },
+    remove: async () => {
+      await removeTopology(servers.amqpUrl ?? '', namespace);
+      await asAdministrator(`drop database if exists ${database.pathname.slice(1)} with (force)`);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function asAdministrator(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testServers().databaseUrl });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

@@ -1,0 +1,191 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ChatTest, type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
+
+let chat: ChatTest;
+beforeAll(async () => {
+  chat = await startChatTest();
+});
+afterAll(async () => chat.stop());
+afterEach(() => {
+  chat.slack.down = false;
+  chat.slack.hang = false;
+});
+
+/** An incident with a channel called `war-<workspace>`, and what can be asked of its name. */
+async function linked(options: { creator?: string } = {}) {
+  const workspace = await chatWorkspace(chat);
+  const channel = chat.slack.addChannel({
+    name: `war-${workspace.id}`,
+    creator: options.creator ?? chat.slack.user,
+    members: [chat.slack.user],
+  });
+  const incident = await workspace.declare({ slack_channel_id: channel.id, short_title: 'DB down' });
+  return { workspace, channel, incident, template: `w${workspace.id}-1-db-down`, ...asking(workspace, incident.id) };
+}
+
+const asking = ({ client }: ChatWorkspace, id: number) => ({
+  preview: async (body: unknown) => client.post(`${INCIDENTS}/${id}/slack/channel-name/preview`, body),
+  rename: async (body: unknown) => client.patch(`${INCIDENTS}/${id}/slack/channel-name`, body),
+  renameOld: async () => client.post(`${INCIDENTS}/${id}/rename-slack-channel`),
+  archive: async () => client.post(`${INCIDENTS}/${id}/archive`),
+});
+
+const TEMPLATE = { mode: 'workspace_template' };
+
+describe('a name', () => {
+  test('is shown before it is given, and given only then', async () => {
+    const { channel, incident, workspace, template, preview, rename } = await linked();
+    const before = channel.name;
+    expect(await preview(TEMPLATE)).toMatchObject({
+      status: 200,
+      body: { channel_name: template, current_name: before, mode: 'workspace_template', available: true },
+    });
+    expect(channel.name).toBe(before);
+    const changed = { channel_name: template, channel_id: channel.id, mode: 'workspace_template', changed: true };
+    expect(await rename(TEMPLATE)).toMatchObject({ status: 200, body: changed });
+    expect(channel.name).toBe(template);
+    expect((await rename(TEMPLATE)).body).toEqual({ ...changed, changed: false });
+    // A channel's name is no property of its incident.
+    expect((await workspace.get(incident.id)).body.incident.revision).toBe(1);
+  });
+
+  test('may be one of its own', async () => {
+    const { channel, preview, rename } = await linked();
+    const custom = { mode: 'custom', name: `own_name-${channel.id.toLowerCase()}` };
+    expect((await preview(custom)).body).toMatchObject({ channel_name: custom.name, mode: 'custom', available: true });
+    expect((await rename(custom)).body).toEqual({
+      channel_name: custom.name,
+      channel_id: channel.id,
+      mode: 'custom',
+      changed: true,
+    });
+    expect(channel.name).toBe(custom.name);
+  });
+
+  test.each([{ archived: false }, { archived: true }])(
+    'that another channel has is taken in both modes, archived or not: %j',
+    async ({ archived }) => {
+      const { channel, template, preview, rename, renameOld } = await linked();
+      const before = channel.name;
+      chat.slack.addChannel({ name: template, archived });
+      for (const body of [TEMPLATE, { mode: 'custom', name: template }]) {
+        expect((await preview(body)).body).toMatchObject({ available: false, current_name: before });
+        expect(await rename(body)).toMatchObject({ status: 409, body: { code: 'slack_channel_name_taken' } });
+      }
+      expect(await renameOld()).toMatchObject({ status: 409, body: { code: 'slack_channel_name_taken' } });
+      expect(channel.name).toBe(before);
+    },
+  );
+
+  test('that the channel has already is available to it', async () => {
+    const { channel, preview } = await linked();
+    expect((await preview({ mode: 'custom', name: channel.name })).body).toMatchObject({ available: true });
+  });
+});
+
+test('the old way applies the template, and says what comes after it', async () => {
+  const { channel, incident, template, renameOld } = await linked();
+  const { status, body, headers } = await renameOld();
+  expect([status, body]).toEqual([200, { channel_name: template }]);
+  expect(channel.name).toBe(template);
+  expect(headers.get('Deprecation')).toMatch(/^@\d+$/);
+  expect(Date.parse(headers.get('Sunset') ?? '')).toBeGreaterThan(Date.parse('2027-01-01'));
+  expect(headers.get('Link')).toBe(`<${INCIDENTS}/${incident.id}/slack/channel-name>; rel="successor-version"`);
+});
+
+describe('a request', () => {
+  test.each([
+    [{}, 'mode'],
+    [{ mode: 'other' }, 'mode'],
+    [{ mode: null, name: 'x' }, 'mode'],
+    [{ mode: 'custom' }, 'name'],
+    [{ mode: 'custom', name: null }, 'name'],
+    [{ mode: 'custom', name: '' }, 'name'],
+    [{ mode: 'custom', name: 7 }, 'name'],
+    [{ mode: 'custom', name: 'Upper' }, 'name'],
+    [{ mode: 'custom', name: 'two words' }, 'name'],
+    [{ mode: 'custom', name: 'dot.ted' }, 'name'],
+    [{ mode: 'custom', name: 'a'.repeat(81) }, 'name'],
+    [{ mode: 'workspace_template', name: 'x' }, 'name'],
+  ])('%j is refused by %s', async (body, field) => {
+    const { preview, rename } = await linked();
+    for (const answer of [await preview(body), await rename(body)]) {
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_slack_channel_name_request', field } });
+    }
+  });
+
+  test('with an unknown property is refused as every other', async () => {
+    const { preview } = await linked();
+    expect(await preview({ mode: 'custom', nane: 'x' })).toMatchObject({
+      status: 400,
+      body: { code: 'unknown_field', field: 'nane' },
+    });
+  });
+
+  test('for an incident that is not there is 404', async () => {
+    const { preview, rename, renameOld } = asking(await chatWorkspace(chat), 987_654_321);
+    for (const answer of [await preview(TEMPLATE), await rename(TEMPLATE), await renameOld()]) {
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+  });
+
+  test('for an archived incident is refused, but that its name can still be looked at', async () => {
+    const { archive, preview, rename, renameOld } = await linked();
+    await archive();
+    expect((await preview(TEMPLATE)).status).toBe(200);
+    for (const answer of [await rename(TEMPLATE), await renameOld()]) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+    }
+  });
+});
+
+describe('without', () => {
+  test.each([
+    ['a connection', 'slack_not_configured'],
+    ['a connection or a channel', 'slack_not_configured'],
+    ['a token that holds', 'slack_not_configured'],
+    ['a token that holds or a channel', 'slack_not_configured'],
+    ['a channel', 'incident_slack_channel_missing'],
+    ['the linked channel being there', 'slack_channel_not_found'],
+  ])('%s everything is refused with %s', async (missing, code) => {
+    const { workspace, channel, incident } = await linked();
+    if (missing.startsWith('a connection')) await workspace.disconnect();
+    if (missing.startsWith('a token')) {
+      const botToken = chat.slack.addToken();
+      chat.slack.revoke(botToken);
+      await workspace.connect({ botToken });
+    }
+    if (missing === 'the linked channel being there') chat.slack.removeChannel(channel.id);
+    const { id } = missing.endsWith('a channel') ? await workspace.declare() : incident;
+    const { preview, rename, renameOld } = asking(workspace, id);
+    for (const answer of [await preview(TEMPLATE), await rename(TEMPLATE), await renameOld()]) {
+      expect(answer).toMatchObject({ status: 409, body: { code } });
+    }
+  });
+
+  test('the right to rename a channel, it cannot be found', async () => {
+    const { rename } = await linked({ creator: 'U9999999' });
+    expect(await rename(TEMPLATE)).toMatchObject({ status: 409, body: { code: 'slack_channel_not_found' } });
+  });
+});
+
+describe('while the chat', () => {
+  test.each(['is down', 'hangs', 'fails', 'limits us'])(
+    '%s everything is 503, worth another try',
+    async (trouble) => {
+      const { channel, preview, rename, renameOld } = await linked();
+      const before = channel.name;
+      if (trouble === 'is down') chat.slack.down = true;
+      if (trouble === 'hangs') chat.slack.hang = true;
+      if (trouble === 'fails') chat.slack.fail({ status: 500, calls: 3 });
+      if (trouble === 'limits us') chat.slack.limit({ calls: 3, retryAfter: 17 });
+      const answers = await Promise.all([preview(TEMPLATE), rename(TEMPLATE), renameOld()]);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer.headers.get('Retry-After')).toBe(trouble === 'limits us' ? '17' : '1');
+      }
+      expect(channel.name).toBe(before);
+    },
+    20_000,
+  );
+});

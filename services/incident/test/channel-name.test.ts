@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { channelName, findTemplateFault, isChannelName, PLACEHOLDERS, slugify } from '../src/domain/channel-name.ts';
+
+const incident = {
+  number: 12,
+  shortTitle: 'db-down',
+  createdAt: '2026-11-20T23:59:59.999Z',
+  severity: 'sev1',
+  service: 'checkout_api',
+};
+
+describe("a channel's name", () => {
+  test.each([
+    ['inc-{id}-{short_title}', {}, 'inc-12-db-down'],
+    ['inc-{id}-{short_title}', { shortTitle: '' }, 'inc-12'],
+    ['{short_title}-inc-{id}', { shortTitle: '' }, 'inc-12'],
+    ['inc_{service}_{id}', { service: '' }, 'inc_12'],
+    ['{date}-{severity}-{service}-{id}', {}, '2026-11-20-sev1-checkout_api-12'],
+    ['INC {id}: {short_title}!', {}, 'inc-12-db-down'],
+    ['Störung-{id}', {}, 'storung-12'],
+    ['inc-{id}-{service}', { service: 'ärger_im_büro' }, 'inc-12-arger_im_buro'],
+    ['inc-{id}-{service}', { service: '決済' }, 'inc-12'],
+    ['--inc---{id}--', {}, 'inc-12'],
+    ['{id}', {}, '12'],
+  ])('of %j with %j is %j', (template, parts, name) => {
+    expect(channelName(template, { ...incident, ...parts })).toBe(name);
+  });
+
+  test('keeps its number when a long service has to give way', () => {
+    const name = channelName('inc-{service}-{id}', { ...incident, service: 'a'.repeat(128) });
+    expect(name).toBe(`inc-${'a'.repeat(73)}-12`);
+    expect(name).toHaveLength(80);
+  });
+
+  test('is one that the chat takes, whatever the incident holds', () => {
+    const template = fc
+      .array(fc.oneof(fc.constantFrom(...PLACEHOLDERS.map((name) => `{${name}}`), '-', '_', ' '), fc.string()))
+      .map((pieces) => pieces.join(''))
+      .filter((text) => findTemplateFault(text) === undefined);
+    const parts = fc.record({
+      number: fc.integer({ min: 1 }),
+      shortTitle: fc.string({ unit: 'binary', maxLength: 12 }),
+      createdAt: fc.constant(incident.createdAt),
+      severity: fc.string(),
+      service: fc.string({ unit: 'binary', maxLength: 128 }),
+    });
+    fc.assert(
+      fc.property(template, parts, (text, values) => {
+        const name = channelName(text, values);
+        expect(isChannelName(name)).toBe(true);
+        expect(name).not.toMatch(/--|__|^[-_]|[-_]$/);
+      }),
+    );
+  });
+});
+
+test.each([
+  ['{nope}', '{nope} is none of'],
+  ['inc-{id', 'a brace'],
+  ['inc-id}', 'a brace'],
+  ['{short_title}-{service}', 'must hold {id}'],
+  ['', 'must hold {id}'],
+  ['!!!', 'must hold {id}'],
+  ['x'.repeat(256), 'at most 255'],
+])('the template %j is refused', (template, fault) => {
+  expect(findTemplateFault(template)).toContain(fault);
+});
+
+test.each(['inc-{id}', '{date}', 'warroom', '{ID}-x'.toLowerCase()])('the template %j is taken', (template) => {
+  expect(findTemplateFault(template)).toBeUndefined();
+});
+
+test.each([
+  ['a', true],
+  ['inc-12_x', true],
+  ['a'.repeat(80), true],
+  ['a'.repeat(81), false],
+  ['', false],
+  ['Inc', false],
+  ['inc 12', false],
+  ['inc.12', false],
+  ['straße', false],
+  ['#inc', false],
+  ['inc\n', false],
+])('%j as a name: %j', (name, taken) => {
+  expect(isChannelName(name)).toBe(taken);
+});
+
+test.each([
+  ['DB down!', 'db-down'],
+  ['  Zürich ', 'zurich'],
+  ['a__b--c', 'a_b-c'],
+  ['障害', ''],
+  ['ﬁre', 'fire'],
+])('the short title %j is %j in a name', (text, slug) => {
+  expect(slugify(text)).toBe(slug);
+});

@@ -1,0 +1,113 @@
+import { openDatabase } from '@tocsin/runtime';
+import {
+  type Answer,
+  type Client,
+  eventually,
+  type FakeSlack,
+  startSlack,
+  TEST_SECRET_KEYS,
+  type TestClock,
+  testClock,
+} from '@tocsin/testing';
+import { connectChat, disconnectChat } from '../src/administration.ts';
+import type { ProvisioningWire } from '../src/http/chat-wire.ts';
+import { schema } from '../src/schema.ts';
+import { startService, type TestService } from './service.ts';
+
+export const INCIDENTS = '/api/v1/incidents';
+
+/** The incident service and a Slack of its own. */
+export interface ChatTest {
+  service: TestService;
+  slack: FakeSlack;
+  clock: TestClock;
+  stop(): Promise<void>;
+}
+
+export async function startChatTest(): Promise<ChatTest> {
+  const clock = testClock();
+  const slack = await startSlack({ now: () => Date.parse(clock.now()) });
+  const service = await startService({ clock }, { SLACK_API_URL: slack.url });
+  return {
+    service,
+    slack,
+    clock,
+    stop: async () => {
+      await service.stop();
+      await slack.stop();
+    },
+  };
+}
+
+/** A workspace that no other test knows, connected to Slack unless told otherwise. */
+export interface ChatWorkspace {
+  id: number;
+  client: Client;
+  connect(connection?: { botToken?: string; channelTemplate?: string }): Promise<void>;
+  disconnect(): Promise<void>;
+  /** Declares an incident, and answers it. */
+  declare(properties?: Record<string, unknown>): Promise<{ id: number; human_id: string; slack_channel_id: string }>;
+  get(incidentId: number): Promise<Answer>;
+  provisioning(incidentId: number): Promise<ProvisioningWire>;
+  /** Waits until nothing of it goes on any more. */
+  provisioned(incidentId: number): Promise<ProvisioningWire>;
+}
+
+let workspaces = 2_000;
+
+export async function chatWorkspace(
+  { service, slack }: ChatTest,
+  { connected = true, requiresShortTitle = false } = {},
+): Promise<ChatWorkspace> {
+  const id = (workspaces += 1);
+  const client = service.as({
+    workspace: { id, slug: `workspace-${id}`, short_title_required: requiresShortTitle },
+  });
+  const administer = async (work: (database: ReturnType<typeof openDatabase>) => Promise<unknown>) => {
+    const url = service.database.url(schema.name);
+    const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 1 });
+    await work(database).finally(async () => database.destroy());
+  };
+  const provisioning = async (incidentId: number) => {
+    const { body } = await client.get(`${INCIDENTS}/${incidentId}/provisioning`);
+    return body.provisioning as ProvisioningWire;
+  };
+  const workspace: ChatWorkspace = {
+    id,
+    client,
+    connect: async ({ botToken = slack.token, channelTemplate } = {}) =>
+      administer(async (database) =>
+        connectChat(database, {
+          workspaceId: id,
+          botToken,
+          // Of its own for each workspace: they share one Slack.
+          channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
+          secretKeys: TEST_SECRET_KEYS,
+        }),
+      ),
+    disconnect: async () => administer(async (database) => disconnectChat(database, id)),
+    declare: async (properties = {}) => {
+      const { status, body } = await client.post(INCIDENTS, { title: 'Checkout is down', ...properties });
+      if (status !== 201) throw new Error(`not declared: ${JSON.stringify(body)}`);
+      return body.incident;
+    },
+    get: async (incidentId) => client.get(`${INCIDENTS}/${incidentId}`),
+    provisioning,
+    provisioned: async (incidentId) =>
+      eventually(
+        async () => {
+          const found = await provisioning(incidentId);
+          return found.status === 'pending' || found.status === 'running' ? undefined : found;
+        },
+        { what: 'the end of the provisioning' },
+      ),
+  };
+  if (connected) await workspace.connect();
+  return workspace;
+}
+
+/** The record's step, without its times. */
+export function stepOf({ steps }: ProvisioningWire, key: string) {
+  const { updated_at, ...step } = steps.find((found) => found.key === key) ?? { updated_at: '' };
+  return step;
+}

@@ -1,0 +1,332 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
+import { type ChatTest, chatWorkspace, INCIDENTS, startChatTest, stepOf } from './chat.ts';
+
+let chat: ChatTest;
+beforeAll(async () => {
+  chat = await startChatTest();
+});
+afterAll(async () => chat.stop());
+afterEach(() => {
+  chat.slack.down = false;
+  chat.slack.hang = false;
+});
+
+/** Lets the time of all back-offs pass, until what they wait for has happened. */
+const whileTimePasses = async <Value>(look: () => Promise<Value>): Promise<Value> => {
+  const passing = setInterval(() => chat.clock.advance(5_000), 50);
+  return look().finally(() => clearInterval(passing));
+};
+
+describe('an incident that asks for a channel', () => {
+  test('gets one, with its people in it, and says so in its revision and changelog', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.addUsergroup({ handle: 'oncall', users: ['U1', 'U2'] });
+    chat.slack.addUsergroup({ handle: 'support', users: ['U2', 'U3'] });
+    const declared = await workspace.declare({
+      short_title: 'DB down',
+      create_slack_channel: true,
+      invite_usergroups: ['@oncall', 'Support', 'oncall '],
+    });
+    expect(declared).toMatchObject({ slack_channel_id: '', revision: 1 });
+
+    const done = await workspace.provisioned(declared.id);
+    expect(done).toMatchObject({ incident_id: declared.id, status: 'succeeded' });
+    expect(stepOf(done, 'slack_channel')).toEqual({ key: 'slack_channel', status: 'succeeded', attempts: 1 });
+    expect(stepOf(done, 'invite_usergroups')).toEqual({ key: 'invite_usergroups', status: 'succeeded', attempts: 1 });
+
+    const name = `w${workspace.id}-1-db-down`;
+    const channels = chat.slack.channels.filter((channel) => channel.name === name);
+    expect(channels).toHaveLength(1);
+    const [channel] = channels;
+    expect(channel?.purpose).toContain(`INC-1 of workspace-${workspace.id}`);
+    expect(new Set(channel?.members)).toEqual(new Set([chat.slack.user, 'U1', 'U2', 'U3']));
+
+    const { body } = await workspace.get(declared.id);
+    expect(body.incident).toMatchObject({ slack_channel_id: channel?.id, revision: 2 });
+    const { body: log } = await workspace.client.get(`${INCIDENTS}/${declared.id}/changelog`);
+    expect(log.changelog).toMatchObject([
+      { revision: 2, actor: 'slack', changes: [{ field: 'slack_channel_id', from: '', to: channel?.id }] },
+    ]);
+  });
+
+  test('asks for it once, however often the create is repeated with its key', async () => {
+    const workspace = await chatWorkspace(chat);
+    const key = { 'Idempotency-Key': 'once' };
+    const body = { title: 'x', create_slack_channel: true };
+    const answers = await Promise.all([1, 2, 3].map(async () => workspace.client.post(INCIDENTS, body, key)));
+    const [first] = answers.filter(({ status }) => status === 201);
+    await workspace.provisioned(first?.body.incident.id);
+    expect((await workspace.client.post(INCIDENTS, body, key)).body).toEqual(first?.body);
+    expect(chat.slack.channels.filter(({ name }) => name.startsWith(`w${workspace.id}-`))).toHaveLength(1);
+  });
+
+  test('is there at once while the chat is down, fails where everybody sees it, and succeeds when tried again', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.down = true;
+    const incident = await workspace.declare({ create_slack_channel: true, invite_usergroups: ['oncall'] });
+    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    expect(failed.status).toBe('failed');
+    expect(stepOf(failed, 'slack_channel')).toEqual({
+      key: 'slack_channel',
+      status: 'failed',
+      attempts: 5,
+      error_code: 'service_unavailable',
+    });
+    expect(stepOf(failed, 'invite_usergroups')).toEqual({
+      key: 'invite_usergroups',
+      status: 'failed',
+      attempts: 0,
+      error_code: 'service_unavailable',
+    });
+    expect((await workspace.get(incident.id)).body.incident).toMatchObject({ slack_channel_id: '', revision: 1 });
+
+    chat.slack.down = false;
+    const retried = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect(retried).toMatchObject({ status: 202, body: { provisioning: { status: 'pending' } } });
+    const done = await workspace.provisioned(incident.id);
+    expect(done.status).toBe('succeeded');
+    expect(stepOf(done, 'slack_channel')).toEqual({ key: 'slack_channel', status: 'succeeded', attempts: 6 });
+    expect(chat.slack.channels.filter(({ name }) => name === `w${workspace.id}-1`)).toHaveLength(1);
+    const again = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect(again).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+  });
+
+  test('waits as long as the chat asks it to, and does not count that as a failure', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.limit({ method: 'conversations.create', calls: 6, retryAfter: 30 });
+    const incident = await workspace.declare({ create_slack_channel: true });
+    const waiting = await eventually(async () => {
+      const step = stepOf(await workspace.provisioning(incident.id), 'slack_channel');
+      return 'error_code' in step && step.status === 'pending' ? step : undefined;
+    });
+    expect(waiting).toEqual({ key: 'slack_channel', status: 'pending', attempts: 1, error_code: 'rate_limited' });
+    const done = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    expect(stepOf(done, 'slack_channel')).toEqual({ key: 'slack_channel', status: 'succeeded', attempts: 7 });
+  });
+
+  test('makes no second channel when the chat did what it never reported', async () => {
+    const workspace = await chatWorkspace(chat);
+    const { slack } = chat;
+    // The channel is there, but the answer is lost: first that of its making, then that of its purpose.
+    slack.after('conversations.create', () => void (slack.down = true));
+    const incident = await workspace.declare({ create_slack_channel: true });
+    await eventually(() => slack.channels.some(({ name }) => name === `w${workspace.id}-1`));
+    await eventually(async () => (await workspace.provisioning(incident.id)).steps[0]?.error_code !== undefined);
+    slack.down = false;
+    slack.after('conversations.setPurpose', () => void (slack.down = true));
+    await whileTimePasses(async () => eventually(() => slack.down));
+    slack.down = false;
+    const done = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    expect(done.status).toBe('succeeded');
+    const channels = slack.channels.filter(({ name }) => name.startsWith(`w${workspace.id}-`));
+    expect(channels).toHaveLength(1);
+    expect((await workspace.get(incident.id)).body.incident.slack_channel_id).toBe(channels[0]?.id);
+  });
+
+  test('keeps asking for the same name, whatever its severity has become meanwhile', async () => {
+    const workspace = await chatWorkspace(chat);
+    await workspace.connect({ channelTemplate: `w${workspace.id}-{id}-{severity}` });
+    const { slack } = chat;
+    slack.after('conversations.create', () => void (slack.down = true));
+    const incident = await workspace.declare({ create_slack_channel: true, severity: 'sev3' });
+    await eventually(async () => (await workspace.provisioning(incident.id)).steps[0]?.error_code !== undefined);
+    const change = { 'If-Service-Resource-Version': '1' };
+    await workspace.client.patch(`${INCIDENTS}/${incident.id}`, { severity: 'sev1' }, change);
+    slack.down = false;
+    await whileTimePasses(async () => workspace.provisioned(incident.id));
+    const names = slack.channels.map(({ name }) => name).filter((name) => name.startsWith(`w${workspace.id}-`));
+    expect(names).toEqual([`w${workspace.id}-1-sev3`]);
+  });
+});
+
+describe('a step that cannot succeed', () => {
+  test.each([
+    ['without a connection', 'slack_not_configured'],
+    ['with a revoked token', 'slack_not_configured'],
+    ['when another channel has the name', 'slack_channel_name_taken'],
+    ['when a channel of another incident has the name', 'slack_channel_name_taken'],
+    ['when the chat refuses', 'internal'],
+  ])('%s fails at the first attempt with %s, and can be tried again', async (situation, code) => {
+    const workspace = await chatWorkspace(chat, { connected: situation !== 'without a connection' });
+    const { slack } = chat;
+    const name = `w${workspace.id}-1`;
+    if (situation === 'with a revoked token') {
+      const botToken = slack.addToken();
+      slack.revoke(botToken);
+      await workspace.connect({ botToken });
+    }
+    if (situation === 'when another channel has the name') slack.addChannel({ name });
+    if (situation === 'when a channel of another incident has the name') {
+      slack.addChannel({ name, creator: slack.user, purpose: 'INC-1 of elsewhere, opened by Tocsin [000000000000]' });
+    }
+    if (situation === 'when the chat refuses') slack.fail({ method: 'conversations.create', error: 'unheard_of' });
+
+    const incident = await workspace.declare({ create_slack_channel: true });
+    const failed = await workspace.provisioned(incident.id);
+    expect(failed.status).toBe('failed');
+    expect(stepOf(failed, 'slack_channel')).toEqual({
+      key: 'slack_channel',
+      status: 'failed',
+      attempts: 1,
+      error_code: code,
+    });
+
+    await workspace.connect({ channelTemplate: `w${workspace.id}-other-{id}` });
+    await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
+  });
+
+  test('an old channel of ours without a purpose belongs to nobody', async () => {
+    const workspace = await chatWorkspace(chat);
+    const channel = chat.slack.addChannel({ name: `w${workspace.id}-1`, creator: chat.slack.user });
+    channel.created -= 3_600;
+    const incident = await workspace.declare({ create_slack_channel: true });
+    expect(stepOf(await workspace.provisioned(incident.id), 'slack_channel')).toMatchObject({
+      error_code: 'slack_channel_name_taken',
+    });
+  });
+
+  test('a group that is not there fails the invitations alone, and keeps nobody else out', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.addUsergroup({ handle: `group-${workspace.id}`, users: ['U7'] });
+    const incident = await workspace.declare({
+      create_slack_channel: true,
+      invite_usergroups: [`group-${workspace.id}`, 'nobody-has-this'],
+    });
+    const partial = await workspace.provisioned(incident.id);
+    expect(partial.status).toBe('partial');
+    expect(stepOf(partial, 'invite_usergroups')).toMatchObject({ status: 'failed', error_code: 'not_found' });
+    expect(chat.slack.channels.find(({ name }) => name === `w${workspace.id}-1`)?.members).toContain('U7');
+
+    const wrong = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`, {
+      steps: ['slack_channel'],
+    });
+    expect(wrong).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+    chat.slack.addUsergroup({ handle: 'nobody-has-this', users: ['U8'] });
+    const right = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`, {
+      steps: ['invite_usergroups'],
+    });
+    expect(right.status).toBe(202);
+    expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
+  });
+});
+
+describe('what was not asked for', () => {
+  test('is told as that, and cannot be tried again', async () => {
+    const workspace = await chatWorkspace(chat);
+    const calls = chat.slack.calls.length;
+    const incident = await workspace.declare({ invite_usergroups: [] });
+    const record = await workspace.provisioning(incident.id);
+    expect(record).toMatchObject({ incident_id: incident.id, status: 'not_requested' });
+    for (const key of ['slack_channel', 'invite_usergroups']) {
+      expect(stepOf(record, key)).toEqual({ key, status: 'not_requested', attempts: 0 });
+    }
+    const retried = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`, {});
+    expect(retried).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+    expect(chat.slack.calls).toHaveLength(calls);
+  });
+
+  test('people are invited into a channel that was linked at creation', async () => {
+    const workspace = await chatWorkspace(chat);
+    const channel = chat.slack.addChannel({ name: `linked-${workspace.id}`, creator: chat.slack.user });
+    chat.slack.addUsergroup({ handle: `team-${workspace.id}`, users: ['U9'] });
+    const incident = await workspace.declare({
+      slack_channel_id: channel.id,
+      invite_usergroups: [`team-${workspace.id}`],
+    });
+    const done = await workspace.provisioned(incident.id);
+    expect(done.status).toBe('succeeded');
+    expect(stepOf(done, 'slack_channel')).toMatchObject({ status: 'not_requested' });
+    expect(channel.members).toContain('U9');
+  });
+
+  test('invitations without any channel say what is missing, and go on when one is linked', async () => {
+    const workspace = await chatWorkspace(chat);
+    const incident = await workspace.declare({ invite_usergroups: ['oncall'] });
+    expect(stepOf(await workspace.provisioned(incident.id), 'invite_usergroups')).toMatchObject({
+      error_code: 'incident_slack_channel_missing',
+    });
+    const channel = chat.slack.addChannel({ name: `later-${workspace.id}`, creator: chat.slack.user });
+    await workspace.client.patch(
+      `${INCIDENTS}/${incident.id}`,
+      { slack_channel_id: channel.id },
+      { 'If-Service-Resource-Version': '1' },
+    );
+    await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
+  });
+});
+
+describe('an archived incident', () => {
+  test('gets no channel, refuses a retry, and gets it when it is back', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.down = true;
+    const incident = await workspace.declare({ create_slack_channel: true });
+    await eventually(async () => (await workspace.provisioning(incident.id)).steps[0]?.error_code !== undefined);
+    await workspace.client.post(`${INCIDENTS}/${incident.id}/archive`);
+    chat.slack.down = false;
+    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    expect(stepOf(failed, 'slack_channel')).toMatchObject({ status: 'failed', error_code: 'invalid_resource_state' });
+    const refused = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+    await workspace.client.post(`${INCIDENTS}/${incident.id}/restore`);
+    await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
+    expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    [{ short_title: 'thirteen char' }, 'short_title'],
+    [{ short_title: 7 }, 'short_title'],
+    [{ create_slack_channel: 'yes' }, 'create_slack_channel'],
+    [{ create_slack_channel: true, slack_channel_id: 'C1' }, 'create_slack_channel'],
+    [{ invite_usergroups: 'oncall' }, 'invite_usergroups'],
+    [{ invite_usergroups: ['oncall', ' '] }, 'invite_usergroups.1'],
+    [{ invite_usergroups: Array.from({ length: 51 }, (_, index) => `g${index}`) }, 'invite_usergroups'],
+  ])('%j', async (properties, field) => {
+    const workspace = await chatWorkspace(chat);
+    const answer = await workspace.client.post(INCIDENTS, { title: 'x', ...properties });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field } });
+  });
+
+  test.each([
+    [{ steps: [] }, 'steps'],
+    [{ steps: ['meet'] }, 'steps.0'],
+    [{ steps: 'slack_channel' }, 'steps'],
+  ])('the retry %j', async (body, field) => {
+    const workspace = await chatWorkspace(chat);
+    const incident = await workspace.declare();
+    const answer = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field } });
+  });
+
+  test('an incident of nobody, or of another workspace', async () => {
+    const [workspace, other] = [await chatWorkspace(chat), await chatWorkspace(chat)];
+    const incident = await other.declare();
+    for (const id of [incident.id, 987_654_321]) {
+      expect(await workspace.client.get(`${INCIDENTS}/${id}/provisioning`)).toMatchObject({ status: 404 });
+      expect(await workspace.client.post(`${INCIDENTS}/${id}/provisioning/retry`)).toMatchObject({ status: 404 });
+    }
+  });
+});
+
+describe('a workspace that requires short titles', () => {
+  test.each([
+    [undefined, 400],
+    ['', 400],
+    ['!!!', 400],
+    ['障害', 400],
+    ['DB', 201],
+    ['  Zürich  ', 201],
+  ])('answers %j with %i', async (short_title, status) => {
+    const workspace = await chatWorkspace(chat, { requiresShortTitle: true });
+    const answer = await workspace.client.post(INCIDENTS, {
+      title: 'x',
+      ...(short_title !== undefined && { short_title }),
+    });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.body).toMatchObject({ code: 'invalid_request', field: 'short_title' });
+  });
+});

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { behave, eventually, type FakeSlack, startSlack } from '@tocsin/testing';
+import type { Chat } from '../src/clients/chat.ts';
+import { slackChat } from '../src/clients/slack.ts';
+import { CALLS, failureOf } from './slack-calls.ts';
+
+const run = promisify(execFile);
+const PROCESS = path.join(import.meta.dirname, 'slack-process.ts');
+
+describe('Slack hanging', () => {
+  let slack: FakeSlack;
+  let chat: Chat;
+  const chatFor = (timeout: number) => slackChat({ token: slack.token, apiUrl: slack.url, timeout });
+  const allHungUp = async () =>
+    eventually(() => slack.connections === 0, { what: 'the end of every connection to Slack' });
+
+  beforeEach(async () => {
+    slack = await startSlack();
+    chat = chatFor(200);
+  });
+  afterEach(async () => slack.stop());
+
+  test.each(CALLS)('%s ends, and its connection with it', async (_name, call) => {
+    slack.hang = true;
+    expect(await failureOf(call(chat))).toMatchObject({ name: 'ChatError', fault: 'unavailable' });
+    expect(slack.calls).toHaveLength(1);
+    await allHungUp();
+  });
+
+  test('many calls at once all end', async () => {
+    slack.hang = true;
+    const failures = await Promise.all(CALLS.flatMap(([, call]) => [failureOf(call(chat)), failureOf(call(chat))]));
+    expect(new Set(failures.map(({ fault }) => fault))).toEqual(new Set(['unavailable']));
+    await allHungUp();
+  });
+
+  test.each(
+    Object.entries({
+      'headers without end': behave.slowHeaders(),
+      'a slow body': behave.slowBody(),
+      'a body cut short': behave.truncated(),
+      'another protocol': behave.switching(),
+      'interim answers without end': behave.interimFlood(),
+      'too many headers': behave.hugeHeaders(),
+      'no HTTP': behave.garbage(),
+      'the end of the connection': behave.close(),
+      'a compressed body': behave.compressed(),
+    }),
+  )('a call ends that gets %s', async (_what, behaviour) => {
+    slack.fail({ behave: behaviour });
+    expect(await failureOf(chat.check())).toMatchObject({ name: 'ChatError', fault: 'unavailable' });
+    await allHungUp();
+  });
+
+  test('the time is that of all pages together', async () => {
+    const page = { ok: true, channels: [], response_metadata: { next_cursor: 'on-and-on' } };
+    slack.fail({ calls: Infinity, behave: behave.answer(200, {}, JSON.stringify(page)) });
+    expect(await failureOf(chatFor(1_000).findChannel('inc-1'))).toMatchObject({ fault: 'unavailable' });
+    expect(slack.calls.length).toBeGreaterThan(1);
+    await allHungUp();
+  });
+
+  test('a call that hangs in the middle ends', async () => {
+    const channel = slack.addChannel({ name: 'inc-1', creator: slack.user });
+    slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
+    slack.after('conversations.invite', async () => new Promise(() => undefined));
+    expect(await failureOf(chatFor(1_000).inviteUsergroups(channel.id, ['oncall']))).toMatchObject({
+      fault: 'unavailable',
+    });
+    // It took effect; nobody could know.
+    expect(channel.members).toContain('U11');
+    await allHungUp();
+    await expect(chatFor(5_000).inviteUsergroups(channel.id, ['oncall'])).resolves.toEqual([]);
+  });
+
+  test('leaves no connection open when all goes well, either', async () => {
+    await chatFor(5_000).findChannel('inc-1');
+    await allHungUp();
+  });
+
+  test('a process ends after its calls, and has said nothing of them', async () => {
+    const warning = { ok: false, error: 'fatal_error', response_metadata: { messages: ['[ERROR] x', '[WARN] y'] } };
+    slack.limit({ calls: 1, retryAfter: 600 });
+    slack.fail({ behave: behave.answer(200, {}, JSON.stringify(warning)) });
+    slack.fail({ behave: behave.slowBody() });
+    slack.fail({ behave: behave.switching() });
+    slack.fail({ behave: behave.close() });
+    slack.fail({ behave: behave.slowHeaders() });
+    const { stdout, stderr } = await run(process.execPath, [
+      PROCESS,
+      slack.url,
+      slack.token,
+      ...['check', 'createChannel', 'getChannel', 'renameChannel', 'findChannel', 'setPurpose'],
+    ]);
+    const unavailable = Array.from({ length: 5 }, () => 'unavailable');
+    expect(JSON.parse(stdout)).toEqual({ faults: ['rate_limited', ...unavailable], open: [] });
+    expect(stderr).toBe('');
+    expect(slack.calls).toHaveLength(6);
+  });
+});

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type FakeSlack, startSlack } from '@tocsin/testing';
+import type { Chat } from '../src/clients/chat.ts';
+import { slackChat } from '../src/clients/slack.ts';
+
+const TIMEOUT = 5_000;
+
+describe('Slack as a chat', () => {
+  let slack: FakeSlack;
+  let chat: Chat;
+  const called = () => slack.calls.map(({ method }) => method);
+
+  beforeEach(async () => {
+    slack = await startSlack();
+    chat = slackChat({ token: slack.token, apiUrl: slack.url, timeout: TIMEOUT });
+  });
+  afterEach(async () => slack.stop());
+
+  test('accepts a connection, and one whose token is not valid any more it does not', async () => {
+    await expect(chat.check()).resolves.toBeUndefined();
+    slack.revoke(slack.token);
+    await expect(chat.check()).rejects.toMatchObject({ fault: 'not_connected' });
+  });
+
+  test('sends the token of the connection, and its own alone', async () => {
+    const other = slackChat({ token: slack.addToken(), apiUrl: slack.url, timeout: TIMEOUT });
+    await Promise.all([chat.check(), other.check()]);
+    expect(new Set(slack.calls.map(({ token }) => token)).size).toBe(2);
+    expect(slack.calls.every(({ args }) => Object.keys(args).length === 0)).toBe(true);
+  });
+
+  test.each(['', 'xoxb-1\nx: y', 'xoxb 1', 'xöxb'])('does not even try with %j for a token', async (token) => {
+    const unusable = slackChat({ token, apiUrl: slack.url, timeout: TIMEOUT });
+    await expect(unusable.check()).rejects.toMatchObject({ name: 'ChatError', fault: 'not_connected' });
+    expect(slack.calls).toEqual([]);
+  });
+
+  test('takes the address of the API without its last slash, too', async () => {
+    const apiUrl = slack.url.replace(/\/$/, '');
+    await slackChat({ token: slack.token, apiUrl, timeout: TIMEOUT }).check();
+    expect(called()).toEqual(['auth.test']);
+  });
+
+  describe('channels', () => {
+    test('makes one, which is ours and has no purpose yet', async () => {
+      const made = await chat.createChannel('inc-1-checkout');
+      const [channel] = slack.channels;
+      expect(slack.channels).toHaveLength(1);
+      expect(made).toEqual({
+        id: channel?.id,
+        name: 'inc-1-checkout',
+        purpose: '',
+        isOurs: true,
+        createdAt: channel!.created * 1_000,
+      });
+      // What is made is ours without a question.
+      expect(called()).toEqual(['conversations.create']);
+    });
+
+    test('keeps the name that Slack made of the one that was asked for', async () => {
+      slack.before('conversations.create', ({ args }) => {
+        args['name'] = args['name']!.slice(0, 8);
+      });
+      expect(await chat.createChannel('inc-1-checkout')).toMatchObject({ name: 'inc-1-ch' });
+    });
+
+    test('refuses a name that another channel has, be it archived', async () => {
+      slack.addChannel({ name: 'inc-1', archived: true });
+      await expect(chat.createChannel('inc-1')).rejects.toMatchObject({ fault: 'name_taken' });
+      const { id } = await chat.createChannel('inc-2');
+      await expect(chat.renameChannel(id, 'inc-1')).rejects.toMatchObject({ fault: 'name_taken' });
+    });
+
+    test.each(['', 'Inc-1', 'inc 1', 'inc.1', 'änderung', '---', 'x'.repeat(81)])(
+      'refuses %j for a name',
+      async (name) => {
+        await expect(chat.createChannel(name)).rejects.toMatchObject({ fault: 'invalid_name' });
+        const { id } = await chat.createChannel('x'.repeat(80));
+        await expect(chat.renameChannel(id, name)).rejects.toMatchObject({ fault: 'invalid_name' });
+      },
+    );
+
+    test.each([
+      'INC-1 of acme, opened by Tocsin [7f2c]',
+      'a < b && b > c, "quoted" &amp; 100 %',
+      'see https://status.acme.test/inc?a=1&b=2 (now)',
+      'ärger 🔥\nsecond line',
+      '',
+    ])('gives back the purpose %j as it was set', async (purpose) => {
+      const { id } = await chat.createChannel('inc-1');
+      await chat.setPurpose(id, purpose);
+      await chat.setPurpose(id, purpose);
+      expect(slack.channels[0]?.purpose).toBe(purpose);
+      expect(await chat.getChannel(id)).toMatchObject({ id, purpose });
+    });
+
+    test('knows whose a channel is, and asks who we are once', async () => {
+      const ours = slack.addChannel({ name: 'ours', creator: slack.user });
+      const theirs = slack.addChannel({ name: 'theirs', purpose: 'talk' });
+      expect(await chat.getChannel(ours.id)).toMatchObject({ name: 'ours', isOurs: true });
+      expect(await chat.getChannel(theirs.id)).toMatchObject({ name: 'theirs', purpose: 'talk', isOurs: false });
+      expect(await chat.findChannel('theirs')).toMatchObject({ id: theirs.id, isOurs: false });
+      expect(called().filter((method) => method === 'auth.test')).toHaveLength(1);
+    });
+
+    test('renames one of ours, and only of ours', async () => {
+      const { id } = await chat.createChannel('inc-1');
+      await chat.renameChannel(id, 'inc-1-checkout');
+      expect(await chat.getChannel(id)).toMatchObject({ name: 'inc-1-checkout' });
+      const theirs = slack.addChannel({ name: 'theirs' });
+      await expect(chat.renameChannel(theirs.id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+    });
+
+    test('reads an archived one, and changes none', async () => {
+      const { id } = slack.addChannel({ name: 'inc-1', creator: slack.user, archived: true });
+      expect(await chat.getChannel(id)).toMatchObject({ name: 'inc-1' });
+      await expect(chat.renameChannel(id, 'inc-2')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+    });
+
+    test('misses one that is gone, and one that it is not in', async () => {
+      const { id } = await chat.createChannel('inc-1');
+      const closed = slack.addChannel({ name: 'closed' });
+      await expect(chat.setPurpose(closed.id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      slack.removeChannel(id);
+      await expect(chat.getChannel(id)).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.renameChannel(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+    });
+  });
+
+  describe('finding a channel', () => {
+    const pages = () => slack.calls.filter(({ method }) => method === 'conversations.list');
+
+    beforeEach(() => {
+      for (let number = 1; number <= 25; number += 1) {
+        slack.addChannel({ name: `inc-${number}`, archived: number % 2 === 0 });
+      }
+      slack.pageSize = 2;
+    });
+
+    test('goes from page to page until it is there', async () => {
+      expect(await chat.findChannel('inc-6')).toMatchObject({ id: slack.channels[5]?.id, name: 'inc-6' });
+      expect(pages()).toHaveLength(3);
+      expect(pages()[0]?.args).toEqual({
+        types: 'public_channel,private_channel',
+        exclude_archived: 'false',
+        limit: '1000',
+      });
+    });
+
+    test.each(['inc', 'INC-1', 'inc-1 ', 'inc-26', ''])('does not take another for %j', async (name) => {
+      expect(await chat.findChannel(name)).toBeUndefined();
+      expect(pages()).toHaveLength(13);
+    });
+
+    test('finds nothing where there is nothing', async () => {
+      slack.channels.length = 0;
+      expect(await chat.findChannel('inc-1')).toBeUndefined();
+    });
+  });
+});

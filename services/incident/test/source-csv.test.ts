@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { csvEntries } from '../src/domain/source-csv.ts';
+
+const AT = '2026-11-20T10:00:00Z';
+
+const read = (text: string) => {
+  const said = csvEntries(text);
+  return 'reason' in said ? said.reason : said.entries;
+};
+const nothing = { title: '', type: '', tags: [''] };
+
+test('columns have any order and case, and there may be others', () => {
+  expect(read(`Tags , BODY,Author,at,Title,type\na;b,Down,Ana,${AT},Alarm,note\n`)).toEqual([
+    { at: AT, title: 'Alarm', body: 'Down', type: 'note', tags: ['a', 'b'] },
+  ]);
+});
+
+test('tags are separated by either mark', () => {
+  expect(read(`at,body,tags\n${AT},Down,"a,b;c"`)).toMatchObject([{ tags: ['a', 'b', 'c'] }]);
+});
+
+test('a time may have a space for the T, and blanks around it', () => {
+  expect(read('at,body\n 2026-11-20 10:00:00Z ,Down')).toMatchObject([{ at: AT }]);
+});
+
+describe('cells', () => {
+  test.each([
+    ['quoted', '"Down, and out"', 'Down, and out'],
+    ['with quotation marks', '"He said ""no"""', 'He said "no"'],
+    ['with line ends', '"one\r\ntwo\nthree\rfour"', 'one\r\ntwo\nthree\rfour'],
+    ['with blanks', '  Down ', '  Down '],
+    ['with quotation marks that quote nothing', '5" disk "full"', '5" disk "full"'],
+  ])('%s are kept as they are', (_what, cell, body) => {
+    expect(read(`at,body,title\r\n${AT},${cell},t\r\n`)).toEqual([{ ...nothing, at: AT, body, title: 't' }]);
+  });
+
+  test.each(['\n', '\r\n', '\r'])('rows end with %j', (end) => {
+    expect(read(['at,body', `${AT},One`, '', `${AT},Two`, ''].join(end))).toMatchObject([
+      { body: 'One' },
+      { body: 'Two' },
+    ]);
+  });
+
+  test('that are missing are empty, and rows of nothing are none', () => {
+    expect(read(`at,body,title\n,,\n${AT}\n , ,\n`)).toEqual([{ ...nothing, at: AT, body: '' }]);
+  });
+
+  test('beyond the header tell of a text that was torn, unless they are empty', () => {
+    expect(read(`at,body\n${AT},Down, and out\n${AT},Up,,\n`)).toEqual([
+      { fault: 'it has more cells than the header' },
+      { ...nothing, at: AT, body: 'Up' },
+    ]);
+  });
+});
+
+test.each([
+  ['', /header row/],
+  ['title,body\nx,y', /columns at and body/],
+  [`at,title\n${AT},x`, /columns at and body/],
+  [`at;body\n${AT};Down`, /columns at and body/],
+  [`at,body,AT\n${AT},Down,x`, /two columns named at/],
+  ['at,body\n\n,\n', /no rows/],
+  [`at,body\n${AT},"Down\n${AT},Up`, /never closed/],
+])('%j says nothing, and why', (text, why) => expect(read(text)).toMatch(why));
+
+test('names of columns are only names', () => {
+  expect(read(`__proto__,constructor,at,body\nx,y,${AT},Down`)).toEqual([{ ...nothing, at: AT, body: 'Down' }]);
+});

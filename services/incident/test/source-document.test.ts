@@ -1,0 +1,259 @@
+import { describe, expect, test } from '@jest/globals';
+import { text as anyText } from '@tocsin/testing/arbitraries';
+import fc from 'fast-check';
+import { readSourceDocument } from '../src/domain/source-document.ts';
+
+const AT = '2026-11-20T10:00:00Z';
+const START = '2026-11-20T10:00:00.000Z';
+const MEBIBYTE = 1_048_576;
+
+const read = (type: string | undefined, text: string) => readSourceDocument(type, Buffer.from(text));
+const json = (...events: unknown[]) => read('application/json', JSON.stringify({ events }));
+/** The only event there is, or what was found instead. */
+const only = (event: unknown) => {
+  const found = json(event);
+  return found.status === 'imported' ? found.events[0] : found.reason;
+};
+
+describe('the format', () => {
+  test.each([
+    ['application/json', `{"events":[{"at":"${AT}","body":"Down"}]}`],
+    ['Application/JSON; charset=utf-8', `\ufeff{"events":[{"at":"${AT}","body":"Down"}]}`],
+    ['text/csv', `at,body\n${AT},Down`],
+    ['text/csv; header=present; charset="UTF-8"', `\ufeffat,body\n${AT},Down`],
+    ['text/markdown;variant=GFM', `- ${AT} Down`],
+    ['text/x-markdown', `\ufeff- ${AT} Down`],
+  ])('%s', (type, text) => {
+    expect(read(type, text)).toEqual({
+      status: 'imported',
+      events: [{ startedAt: START, title: '', body: 'Down', type: 'import', tags: [] }],
+    });
+  });
+
+  test.each([undefined, '', 'text/plain', 'text/html', 'application/octet-stream', 'application/ld+json', 'json'])(
+    '%s is none of ours',
+    (type) => expect(read(type, `- ${AT} Down`)).toMatchObject({ status: 'unsupported' }),
+  );
+
+  test.each(['application/json', 'text/csv', 'text/markdown'])('%s that says nothing is invalid', (type) => {
+    const reasonFor = (bytes: Uint8Array) => readSourceDocument(type, bytes);
+    expect(reasonFor(Buffer.alloc(0))).toEqual({ status: 'invalid', reason: 'The document is empty' });
+    expect(reasonFor(Buffer.from(' \n\t'))).toEqual({ status: 'invalid', reason: 'The document is empty' });
+    expect(reasonFor(Buffer.from([0x61, 0xff]))).toEqual({
+      status: 'invalid',
+      reason: 'The document is not UTF-8 text',
+    });
+    expect(reasonFor(Buffer.from('What is this?'))).toMatchObject({ status: 'invalid' });
+  });
+
+  test.each([
+    ['{"events":[', /not valid JSON/],
+    ['[]', /no list named events/],
+    ['null', /no list named events/],
+    ['{"events":{}}', /no list named events/],
+    [`{"__proto__":{"events":[{"at":"${AT}","body":"Down"}]}}`, /no list named events/],
+    ['{"events":[]}', /empty/],
+  ])('%s is no list of events', (text, why) => {
+    expect(read('application/json', text)).toEqual({ status: 'invalid', reason: expect.stringMatching(why) });
+  });
+});
+
+describe('an event', () => {
+  test('has what the document says, and the rest is left alone', () => {
+    expect(
+      only({
+        at: '2026-11-20T11:00:00+01:00',
+        title: ' Alarm ',
+        body: ' Down ',
+        type: ' page ',
+        tags: ['b', ' B', ''],
+        x: 1,
+      }),
+    ).toEqual({ startedAt: START, title: 'Alarm', body: ' Down ', type: 'page', tags: ['b'] });
+  });
+
+  test('may be as long as one of a request', () => {
+    const event = {
+      at: AT,
+      title: '😀'.repeat(255),
+      body: '😀'.repeat(65_536),
+      type: '😀'.repeat(64),
+      tags: Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(64, 'x')),
+    };
+    const { at: _at, ...rest } = event;
+    expect(only(event)).toEqual({ ...rest, startedAt: START });
+  });
+
+  test.each([undefined, null, '', '  ', 'import', 'Resolution', 'ai_suggested'])('of type %p is an import', (type) => {
+    expect(only({ at: AT, body: 'Down', type })).toMatchObject({ type: 'import' });
+  });
+
+  test('may say nothing with null', () => {
+    expect(only({ at: AT, body: 'Down', title: null, tags: null })).toMatchObject({ title: '', tags: [] });
+  });
+
+  test.each<[unknown, string]>([
+    ['Down', 'it is not a JSON object'],
+    [[AT, 'Down'], 'it is not a JSON object'],
+    [{ body: 'Down' }, 'its time is not an RFC 3339 timestamp with a time zone'],
+    [{ at: '2026-11-20T10:00:00', body: 'Down' }, 'its time is not'],
+    [{ at: '2026-11-20 10:00:00Z', body: 'Down' }, 'its time is not'],
+    [{ at: '2026-02-30T10:00:00Z', body: 'Down' }, 'its time is not'],
+    [{ at: 1_795_168_800, body: 'Down' }, 'its time is not'],
+    [{ at: AT }, 'it has no body'],
+    [{ at: AT, body: ' \n' }, 'it has no body'],
+    [{ at: AT, body: 5 }, 'its body is not text'],
+    [{ at: AT, body: 'x'.repeat(65_537) }, 'its body is longer than 65536 characters'],
+    [{ at: AT, body: 'a\0b' }, 'its body holds characters that cannot be kept'],
+    [{ at: AT, body: '\ud800' }, 'its body holds characters that cannot be kept'],
+    [{ at: AT, body: 'x', title: {} }, 'its title is not text'],
+    [{ at: AT, body: 'x', title: '😀'.repeat(256) }, 'its title is longer than 255 characters'],
+    [{ at: AT, body: 'x', type: '\0' }, 'its type holds characters that cannot be kept'],
+    [{ at: AT, body: 'x', type: 'x'.repeat(65) }, 'its type is longer than 64 characters'],
+    [{ at: AT, body: 'x', tags: 'a' }, 'its tags are not a list'],
+    [{ at: AT, body: 'x', tags: [null] }, 'its tags are not all text'],
+    [{ at: AT, body: 'x', tags: ['x'.repeat(65)] }, 'one of its tags is longer than 64 characters'],
+    [{ at: AT, body: 'x', tags: Array.from({ length: 51 }, (_, n) => `${n}`) }, 'it has more than 50 tags'],
+  ])('%# is not valid', (event, why) => {
+    expect(only(event)).toContain(`None of the document's events (1) is valid; number 1: ${why}`);
+  });
+});
+
+describe('events', () => {
+  const event = (n: number) => ({ at: AT, body: `event ${n}` });
+  const many = (count: number) => Array.from({ length: count }, (_, n) => event(n));
+
+  test('that are not valid are skipped, and told of', () => {
+    expect(json(event(1), { at: AT }, event(2), 7)).toMatchObject({
+      status: 'imported',
+      events: [{ body: 'event 1' }, { body: 'event 2' }],
+      reason: 'Not all events are valid, 2 were skipped; number 2: it has no body',
+    });
+  });
+
+  test('count up to 500, of the valid ones', () => {
+    const all = json(...many(500));
+    expect(all).toMatchObject({ status: 'imported', events: { length: 500 } });
+    expect(all).not.toHaveProperty('reason');
+    const first = json({}, ...many(501));
+    expect(first).toMatchObject({ events: { length: 500 }, reason: 'Only the first 500 events were taken' });
+    expect(first.status === 'imported' && first.events.at(-1)).toMatchObject({ body: 'event 499' });
+  });
+});
+
+describe('whatever a document holds', () => {
+  const TYPES = ['application/json', 'text/csv', 'text/markdown'];
+  const piece = fc.oneof(
+    anyText,
+    fc.constantFrom(
+      'at,body\n',
+      '"',
+      ',',
+      '\n',
+      '\r\n',
+      '- ',
+      '  ',
+      '\t',
+      '**',
+      '`',
+      '```',
+      '<!--',
+      '-->',
+      AT,
+      ': ',
+      '{"events":[',
+    ),
+  );
+
+  test.each(TYPES)('%s is read or refused', (type) => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.array(piece).map((pieces) => Buffer.from(pieces.join(''))),
+        ),
+        (bytes) => {
+          const found = readSourceDocument(type, bytes);
+          if (found.status === 'imported') expect(found.events.length).toBeGreaterThan(0);
+          else expect(found).toEqual({ status: 'invalid', reason: expect.stringMatching(/^[A-Z].{10,200}$/) });
+        },
+      ),
+    );
+  });
+
+  const body = anyText.filter((each) => each.trim() !== '');
+  const events = fc.array(fc.record({ title: anyText, body }), { minLength: 1, maxLength: 10 });
+  const kept = (found: ReturnType<typeof read>) =>
+    found.status === 'imported' ? found.events.map(({ title, body }) => ({ title, body })) : found.reason;
+  const trimmed = (said: { title: string; body: string }[]) =>
+    said.map(({ title, body }) => ({ title: title.trim(), body }));
+
+  test('its JSON is kept as it is written', () => {
+    fc.assert(
+      fc.property(events, (said) => {
+        expect(kept(json(...said.map((each) => ({ at: AT, ...each }))))).toEqual(trimmed(said));
+      }),
+    );
+  });
+
+  test('its CSV is kept as it is written', () => {
+    const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+    fc.assert(
+      fc.property(events, fc.constantFrom('\n', '\r\n', '\r'), (said, end) => {
+        const rows = said.map((each) => [quoted(each.title), AT, quoted(each.body)].join(','));
+        expect(kept(read('text/csv', ['title,at,body', ...rows].join(end)))).toEqual(trimmed(said));
+      }),
+    );
+  });
+
+  test('its Markdown is kept as it is written, but for how it is indented', () => {
+    const line = fc.stringMatching(
+      /^[A-Za-z0-9äß😀*_`#>|&;:.,!?-]([A-Za-z0-9äß😀*_`#>|&;:.,!? -]*[A-Za-z0-9äß😀.!?])?$/u,
+    );
+    const lines = fc.array(
+      line.filter((each) => !/^(?:[-*+>#`~]|\d+[.)])/.test(each)),
+      { minLength: 1, maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(fc.array(lines, { minLength: 1, maxLength: 5 }), (said) => {
+        const items = said.map((each) => `- ${AT} | ${each.join('\n  ')}`);
+        expect(kept(read('text/markdown', items.join('\n')))).toEqual(
+          said.map((each) => ({ title: '', body: `| ${each.join('\n')}` })),
+        );
+      }),
+    );
+  });
+
+  test.each<[string, string, string]>([
+    ['application/json', 'nesting without end', '['.repeat(MEBIBYTE)],
+    ['application/json', 'nesting', `{"events":[${'['.repeat(400_000)}${']'.repeat(400_000)}]}`],
+    ['application/json', 'empty objects', `{"events":[{}${',{}'.repeat(349_000)}]}`],
+    ['application/json', 'tags', `{"events":[{"at":"${AT}","body":"x","tags":["a"${',"a"'.repeat(260_000)}]}]}`],
+    ['text/csv', 'empty rows', `at,body\n${'\n'.repeat(MEBIBYTE - 8)}`],
+    ['text/csv', 'rows of nothing', `at,body\n${',\n'.repeat(MEBIBYTE / 2 - 4)}`],
+    ['text/csv', 'quotation marks', '"'.repeat(MEBIBYTE)],
+    ['text/csv', 'columns', `at,body${',at'.repeat(MEBIBYTE / 3 - 3)}`],
+    ['text/csv', 'one cell', `at,body\n${AT},${'x'.repeat(MEBIBYTE - 30)}`],
+    ['text/markdown', 'one line', `- ${AT} ${'x'.repeat(MEBIBYTE - 30)}`],
+    ['text/markdown', 'blanks', `- ${AT}${' '.repeat(MEBIBYTE - 30)}x`],
+    ['text/markdown', 'a line of blanks', `- ${' '.repeat(MEBIBYTE)}`],
+    ['text/markdown', 'markers', '- '.repeat(MEBIBYTE / 2)],
+    ['text/markdown', 'stars', '*'.repeat(MEBIBYTE)],
+    ['text/markdown', 'wrapped stars', `- ${'*'.repeat(MEBIBYTE - 30)}${AT}`],
+    ['text/markdown', 'a fraction', `- 2026-11-20T10:00:00.${'1'.repeat(MEBIBYTE - 30)}`],
+    ['text/markdown', 'separators', `- ${AT}${' -'.repeat(MEBIBYTE / 2 - 30)}x`],
+    ['text/markdown', 'empty lines', `- ${AT}${'\n'.repeat(MEBIBYTE - 30)}`],
+    ['text/markdown', 'backticks', '`'.repeat(MEBIBYTE)],
+    ['text/markdown', 'fences', '```x\n'.repeat(MEBIBYTE / 5)],
+    ['text/markdown', 'comments', '<!--\n'.repeat(MEBIBYTE / 5)],
+    ['text/markdown', 'deeper and deeper items', deeper(1_400)],
+  ])('%s: a mebibyte of %s is got through', (type, _what, text) => {
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MEBIBYTE + 100);
+    expect(['imported', 'invalid']).toContain(read(type, text).status);
+  });
+});
+
+/** Each item inside the one before. */
+function deeper(count: number): string {
+  return Array.from({ length: count }, (_, n) => `${' '.repeat(n)}- ${AT} x`).join('\n');
+}

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import {
+  AT,
+  declareFrom,
+  document,
+  type ImportingService,
+  jsonDocument,
+  oneEvent,
+  startImporting,
+} from './source-import.ts';
+
+const MEBIBYTE = 1_048_576;
+
+let receiver: Receiver;
+let gone: Receiver;
+let service: ImportingService;
+let client: Client;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  gone = await startReceiver();
+  service = await startImporting([receiver, gone]);
+  client = service.as();
+  await gone.stop();
+});
+afterAll(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.respond = () => oneEvent;
+  receiver.handshake = 'tls';
+  receiver.requests.length = 0;
+});
+
+/** An incident whose document is handed out like this. */
+const importing = async (behaviour: behave.Behaviour = oneEvent, url = receiver.url('/timeline')) => {
+  receiver.respond = () => behaviour;
+  return declareFrom(client, url);
+};
+const eventsOf = async (path: string, query = '') => (await client.get(`${path}/timeline${query}`)).body.events;
+
+describe('an import', () => {
+  test('fills the timeline, in one revision, and answers the incident as it then is', async () => {
+    const url = receiver.url('/notes?key=1#top');
+    const { body, headers, path } = await importing(
+      jsonDocument(
+        { at: '2026-11-20T12:00:00+01:00', title: 'Up', body: 'All is well', type: 'recovery', tags: ['b', 'a', 'B'] },
+        { at: AT, body: ' Down ', type: 'resolution', source: 'them' },
+      ),
+      url,
+    );
+    expect(body.source_timeline_import).toEqual({ status: 'imported', event_count: 2 });
+    expect(body.incident).toMatchObject({
+      revision: 2,
+      doc_url: url,
+      event_count: 2,
+      last_event_at: '2026-11-20T11:00:00.000Z',
+      last_event_summary: 'Up',
+    });
+    expect(headers.get('Service-Resource-Version')).toBe('2');
+    expect((await client.get(path)).body).toEqual({ incident: body.incident });
+
+    const told = { incident_id: body.incident.id, revision: 1, source: 'import', source_ref: url, created_by: '42' };
+    expect(await eventsOf(path)).toMatchObject([
+      { ...told, started_at: AT, title: '', body: ' Down ', type: 'import', tags: [], is_key: false, icon: '' },
+      {
+        ...told,
+        started_at: '2026-11-20T11:00:00.000Z',
+        title: 'Up',
+        body: 'All is well',
+        type: 'recovery',
+        tags: ['b', 'a'],
+      },
+    ]);
+    expect(await eventsOf(path, '?type_or_source=IMPORT')).toHaveLength(2);
+    expect(await eventsOf(path, '?q=DOWN')).toHaveLength(1);
+    expect((await client.get(`${path}/changelog`)).body.changelog).toEqual([]);
+  });
+
+  test('tells the world of the creation, and then of the timeline', async () => {
+    const { body } = await importing();
+    const events = await eventually(() => {
+      const found = service.published.filter(({ data }) => data.incident.id === body.incident.id);
+      return found.length >= 2 && found;
+    });
+    expect(events.map(({ type, data }) => [type, data.incident.revision, data.changes])).toEqual([
+      ['incident.created', 1, undefined],
+      ['incident.updated', 2, []],
+    ]);
+  });
+
+  test('asks for the document once, uncompressed, and says what it can read', async () => {
+    await importing(oneEvent, receiver.url('/notes?key=1#top'));
+    expect(receiver.requests).toMatchObject([
+      {
+        method: 'GET',
+        path: '/notes?key=1',
+        host: 'localhost',
+        body: '',
+        headers: { accept: 'application/json, text/csv, text/markdown', 'accept-encoding': 'identity' },
+      },
+    ]);
+    expect(receiver.requests[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  test.each([
+    [
+      'application/json; charset=utf-8',
+      JSON.stringify({
+        events: [
+          { at: AT, body: 'One' },
+          { at: AT, body: 'Two' },
+        ],
+      }),
+    ],
+    ['text/csv', `at,body\r\n${AT},One\r\n2026-11-20 10:00:00Z,"Two"\r\n`],
+    ['text/markdown', `# Timeline\n\n- **${AT}** – One\n- ${AT}: Two\n`],
+  ])('reads %s, and keeps the order of one moment', async (type, text) => {
+    const { body, path } = await importing(document(text, type));
+    expect(body.source_timeline_import).toEqual({ status: 'imported', event_count: 2 });
+    expect(await eventsOf(path)).toMatchObject([{ body: 'One' }, { body: 'Two' }]);
+    expect(body.incident).toMatchObject({ event_count: 2, last_event_at: AT, last_event_summary: 'Two' });
+  });
+
+  test('takes the first 500 events', async () => {
+    const events = Array.from({ length: 501 }, (_, n) => ({ at: AT, body: `event ${n}`, tags: [`t${n}`] }));
+    const { body, path } = await importing(jsonDocument(...events));
+    expect(body.source_timeline_import).toEqual({
+      status: 'imported',
+      event_count: 500,
+      reason: 'Only the first 500 events were taken',
+    });
+    expect(body.incident).toMatchObject({ revision: 2, event_count: 500, last_event_summary: 'event 499' });
+    expect((await client.get(`${path}/timeline?tag=t499`)).body.matched_count).toBe(1);
+    expect((await client.get(`${path}/timeline?tag=t500`)).body.matched_count).toBe(0);
+  });
+
+  test('leaves out what is not valid, and says so', async () => {
+    const { body, path } = await importing(jsonDocument({ at: AT, body: 'a\0b' }, { at: AT, body: 'Down' }));
+    expect(body.source_timeline_import).toMatchObject({
+      status: 'imported',
+      event_count: 1,
+      reason: expect.stringContaining('1 were skipped'),
+    });
+    expect(await eventsOf(path)).toMatchObject([{ body: 'Down' }]);
+  });
+
+  test('reads a document of exactly a mebibyte', async () => {
+    const text = JSON.stringify({ events: [{ at: AT, body: 'Down' }] }).padEnd(MEBIBYTE, ' ');
+    const { body } = await importing(document(text));
+    expect(body.source_timeline_import).toEqual({ status: 'imported', event_count: 1 });
+  });
+
+  test('is left out when nobody asks for it', async () => {
+    for (const more of [{}, { import_source_timeline_event: false }]) {
+      const { status, body } = await client.post('/api/v1/incidents', { title: 'x', doc_url: receiver.url(), ...more });
+      expect(status).toBe(201);
+      expect(Object.keys(body)).toEqual(['incident']);
+    }
+    expect((await client.post('/api/v1/incidents', { title: 'x', import_source_timeline_event: false })).status).toBe(
+      201,
+    );
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test.each([
+    [{ import_source_timeline_event: true }],
+    [{ import_source_timeline_event: true, doc_url: '' }],
+    [{ import_source_timeline_event: 'true', doc_url: 'https://localhost/' }],
+    [{ import_source_timeline_event: null, doc_url: 'https://localhost/' }],
+  ])('%j is refused', async (more) => {
+    const { status, body } = await client.post('/api/v1/incidents', { title: 'x', ...more });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'invalid_request', field: 'import_source_timeline_event' });
+  });
+
+  test('is not begun for an incident that is refused', async () => {
+    const body = { title: 'x', doc_url: receiver.url(), import_source_timeline_event: true, severity: 'nonsense' };
+    expect((await client.post('/api/v1/incidents', body)).body).toMatchObject({ field: 'severity' });
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+/** What did not work left the incident as it was made. */
+async function expectOutcome(
+  { body, headers, path }: Awaited<ReturnType<typeof declareFrom>>,
+  status: string,
+  why: RegExp,
+) {
+  expect(body.source_timeline_import).toEqual({ status, reason: expect.stringMatching(why) });
+  expect(body.source_timeline_import.reason).toMatch(/^[A-Z]/);
+  expect(body.source_timeline_import.reason).not.toMatch(/127\.0|10\.0|localhost|E[A-Z]{4,}/);
+  expect(body.incident).toMatchObject({ revision: 1, event_count: 0, last_event_at: null });
+  expect(headers.get('Service-Resource-Version')).toBe('1');
+  expect((await client.get(path)).body).toEqual({ incident: body.incident });
+}
+
+describe('an import fails', () => {
+  test.each([500, 503, 400, 408, 418, 429])('when the server answers %i', async (status) => {
+    await expectOutcome(await importing(behave.answer(status)), 'failed', new RegExp(`status ${status}`));
+  });
+
+  test.each([301, 302, 303, 307, 308])('at the redirect %i, which is not followed', async (status) => {
+    const { requests } = receiver;
+    const location = { Location: receiver.url('/elsewhere') };
+    await expectOutcome(await importing(behave.answer(status, location)), 'failed', /redirects are not followed/);
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['the connection is closed', behave.close()],
+    ['the document is cut short', behave.truncated()],
+    ['the answer is not HTTP', behave.garbage()],
+  ])('when %s', async (_what, behaviour) => {
+    await expectOutcome(await importing(behaviour), 'failed', /connection/);
+  });
+
+  test('when nobody listens', async () => {
+    await expectOutcome(await importing(undefined, gone.url('/')), 'failed', /connection/);
+  });
+
+  test('when there is no such name', async () => {
+    await expectOutcome(
+      await importing(undefined, 'https://missing.example/notes'),
+      'failed',
+      /could not be found out/,
+    );
+  });
+
+  test('when TLS does not come about', async () => {
+    receiver.handshake = 'plain';
+    await expectOutcome(await importing(), 'failed', /no secure connection/);
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('a document is unavailable', () => {
+  test.each([401, 403, 404, 410])('when the server answers %i', async (status) => {
+    await expectOutcome(await importing(behave.answer(status)), 'unavailable', new RegExp(`status ${status}`));
+  });
+});
+
+describe('a document is invalid', () => {
+  test.each([
+    ['empty', document(''), /empty/],
+    ['an answer without a body', behave.answer(204, { 'Content-Type': 'text/csv' }), /empty/],
+    ['garbage', document('\u0001\u0002{'), /not valid JSON/],
+    ['no text', behave.answer(200, { 'Content-Type': 'text/markdown' }, '\ufffd'), /no list item/],
+    [
+      'without a valid event',
+      jsonDocument({ at: 'noon', body: 'x' }, {}),
+      /None of the document's events \(2\) is valid/,
+    ],
+    ['announced as over 1 MiB', behave.slowBody(MEBIBYTE + 1), /larger than 1 MiB/],
+    ['over 1 MiB', document(' '.repeat(MEBIBYTE + 1)), /larger than 1 MiB/],
+    ['without end', behave.endlessBody(), /larger than 1 MiB/],
+  ])('%s', async (_what, behaviour, why) => {
+    await expectOutcome(await importing(behaviour), 'invalid', why);
+  });
+
+  test('that is not UTF-8', async () => {
+    const behaviour: behave.Behaviour = (response) =>
+      void response.writeHead(200, { 'Content-Type': 'text/csv' }).end(Buffer.from([0x61, 0x74, 0xff]));
+    await expectOutcome(await importing(behaviour), 'invalid', /UTF-8/);
+  });
+});
+
+describe('a document is unsupported', () => {
+  test.each(['text/html', 'text/plain', 'application/pdf', ''])('of the type %p', async (type) => {
+    await expectOutcome(await importing(document(`- ${AT} Down`, type)), 'unsupported', /content type/);
+  });
+
+  test('without a type', async () => {
+    await expectOutcome(await importing(behave.answer(200, {}, `- ${AT} Down`)), 'unsupported', /content type/);
+  });
+
+  test('when it is compressed all the same', async () => {
+    await expectOutcome(await importing(behave.compressed(1_000)), 'unsupported', /compressed/);
+  });
+
+  test.each([
+    ['http', () => `http://localhost:${receiver.port}/`, /https/],
+    ['credentials', () => `https://ana:secret@localhost:${receiver.port}/`, /credentials/],
+    ['another port', () => 'https://private.example:8443/', /port 443/],
+    ['a place on loopback that is not named', () => `https://127.0.0.1:${receiver.port}/`, /port 443/],
+    ['loopback', () => 'https://localhost/', /public address/],
+    ['a private address', () => 'https://private.example/', /public address/],
+    ['a private address among others', () => 'https://mixed.example/', /public address/],
+    ['a literal address', () => 'https://169.254.169.254/latest/meta-data', /public address/],
+    ['a literal address in disguise', () => 'https://[::ffff:10.0.0.1]/', /public address/],
+  ])('behind %s', async (_what, url, why) => {
+    await expectOutcome(await importing(undefined, url()), 'unsupported', why);
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+test('log lines tell of imports, and not where exactly the document is', async () => {
+  const { body } = await importing(
+    jsonDocument({ at: AT, body: 'unheard-of' }),
+    receiver.url('/secret-path?token=abc'),
+  );
+  const line = service
+    .logged()
+    .split('\n')
+    .find((each) => each.includes('a timeline was to be imported') && each.includes(`"incident":${body.incident.id},`));
+  expect(JSON.parse(line ?? '')).toMatchObject({ source: 'localhost', result: 'imported', events: 1, workspace: 1 });
+  expect(service.logged()).not.toMatch(/secret-path|token=abc|unheard-of/);
+});

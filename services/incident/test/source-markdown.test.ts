@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import { markdownEntries } from '../src/domain/source-markdown.ts';
+
+const AT = '2026-11-20T10:00:00Z';
+const LATER = '2026-11-20T10:05:00Z';
+
+const read = (...lines: string[]) => {
+  const said = markdownEntries(lines.join('\n'));
+  return 'reason' in said ? said.reason : said.entries.map(({ at, body }) => ({ at, body }));
+};
+const one = (body: string, at = AT) => [{ at, body }];
+
+describe('an item is an event when it starts with a timestamp', () => {
+  test.each([
+    ['-', `- ${AT} Down`],
+    ['*', `* ${AT} Down`],
+    ['+', `+ ${AT} Down`],
+    ['a number', `1. ${AT} Down`],
+    ['a number and a bracket', `12) ${AT} Down`],
+    ['an indented marker', `   - ${AT} Down`],
+    ['a tab', `-\t${AT} Down`],
+    ['Windows line ends', `- ${AT} Down\r\n`],
+  ])('behind %s', (_what, line) => expect(read(line)).toEqual(one('Down')));
+
+  test.each([
+    [`${AT} - Down`],
+    [`${AT} – Down`],
+    [`${AT} — Down`],
+    [`${AT}: Down`],
+    [`${AT} : Down`],
+    [`${AT}:Down`],
+    [`**${AT}** Down`],
+    [`**${AT}**: Down`],
+    [`**${AT}:** Down`],
+    [`**${AT} –** Down`],
+    [`*${AT}* — Down`],
+    [`\`${AT}\` Down`],
+    [`**\`${AT}\`** – Down`],
+    [`__${AT}__ Down`],
+    ['2026-11-20 10:00:00Z Down'],
+  ])('- %s', (item) => expect(read(`- ${item}`)).toEqual(one('Down', item.includes('20 10') ? AT : undefined)));
+
+  test('with any offset and any fraction', () => {
+    expect(read('- 2026-11-20t11:00:00.1234567+01:00 Down')).toEqual(one('Down', '2026-11-20t11:00:00.1234567+01:00'));
+  });
+
+  test.each([
+    ['a minus that is the text’s', `- ${AT} -5 °C in the hall`, '-5 °C in the hall'],
+    ['a colon that is the text’s', `- ${AT} :fire: started`, ':fire: started'],
+    ['markup that goes on', `- **${AT} – Checkout** is down`, '**Checkout** is down'],
+    ['markup of its own', `- ${AT} **Checkout** is \`down\` &amp; out`, '**Checkout** is `down` &amp; out'],
+  ])('%s stays', (_what, line, body) => expect(read(line)).toEqual(one(body)));
+
+  test.each([
+    ['no list', `${AT} Down`],
+    ['a heading', `# ${AT} Down`],
+    ['no blank behind the marker', `-${AT} Down`],
+    ['a date alone', '- 2026-11-20 Down'],
+    ['text first', `- At ${AT} it was down`],
+    ['code', `\`\`\`\n- ${AT} Down\n\`\`\``],
+    ['code without end', `~~~~\n- ${AT} Down\n~~~`],
+    ['a comment', `<!--\n- ${AT} Down\n-->`],
+  ])('but not: %s', (_what, text) => expect(read(text)).toMatch(/no list item that starts with a timestamp/));
+
+  test.each(['2026-11-20T10:00:00', '2026-02-30T10:00:00Z', '2026-11-20 10:00 CET', `${AT}x`, '2026-11-20T25:00:00Z'])(
+    '%s is meant as one, and left to the judge',
+    (at) => expect(read(`- ${at} Down`)).toHaveLength(1),
+  );
+});
+
+describe('the body of an item', () => {
+  test('is what is indented below it', () => {
+    expect(
+      read(
+        `- ${AT} Down`,
+        '  since the deploy.',
+        '',
+        '  - Ana rolled back',
+        '    at once',
+        '',
+        '      code, indented',
+        '',
+        'Not this.',
+        '',
+        '  Nor this.',
+      ),
+    ).toEqual(one('Down\nsince the deploy.\n\n- Ana rolled back\n  at once\n\n    code, indented'));
+  });
+
+  test('may stand below the timestamp altogether', () => {
+    expect(read(`1. **${AT}**`, '', '   Down', '   and out')).toEqual(one('Down\nand out'));
+  });
+
+  test('goes on in a paragraph that is not indented, until a gap or something else', () => {
+    expect(read(`- ${AT} Down`, 'and out', '', 'Not this')).toEqual(one('Down\nand out'));
+    for (const next of ['# Heading', '> Quote', '---', '* * *', '```', '<!-- comment -->']) {
+      expect(read(`- ${AT} Down`, next)).toEqual(one('Down'));
+    }
+  });
+
+  test('keeps code as it is, with lists and gaps in it', () => {
+    expect(
+      read(`- ${AT} Log:`, '  ```text', `  - ${LATER} not an event`, '', '    out', '  ```', `- ${LATER} Up`),
+    ).toEqual([...one(`Log:\n\`\`\`text\n- ${LATER} not an event\n\n  out\n\`\`\``), ...one('Up', LATER)]);
+  });
+
+  test('ends with the list, even where its code never does', () => {
+    expect(read(`- ${AT} Log:`, '  ```', '  out', 'Text', '', `- ${LATER} Up`)).toEqual([
+      ...one('Log:\n```\nout'),
+      ...one('Up', LATER),
+    ]);
+  });
+
+  test('is empty where nothing follows', () => expect(read(`- ${AT}`, '', '- other')).toEqual(one('')));
+});
+
+describe('items inside others', () => {
+  test('with a timestamp are events of their own', () => {
+    expect(
+      read('- Morning', `  - ${AT} Down`, `    - ${LATER} Up`, '    and well', '  of the first', '', '- Evening: none'),
+    ).toEqual([...one('Down'), ...one('Up\nand well\nof the first', LATER)]);
+    expect(read(`- ${AT} Down`, `  - ${LATER} Up`, '', '  of the first')).toEqual([
+      ...one('Down\n\nof the first'),
+      ...one('Up', LATER),
+    ]);
+  });
+
+  test('below an item that is no event are not its text', () => {
+    expect(read('- Notes', '  more', `- ${AT} Down`)).toEqual(one('Down'));
+    expect(read(`- ${AT} Down`, '- Notes', '  more')).toEqual(one('Down'));
+  });
+});

@@ -1,0 +1,23 @@
+import { ConfigError, setting } from './config.ts';
+
+const HOST_AND_PORT = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\]):[1-9]\d{0,4}$/;
+
+/** For the services that send requests to addresses which strangers choose. */
+export const testReceiverSettings = {
+  /** Hosts on loopback that tests and demos may use: exact `host:port` pairs. */
+  WEBHOOK_TEST_RECEIVERS: setting.list
+    .transform((pairs) => pairs.map((pair) => pair.toLowerCase()))
+    .refine((pairs) => pairs.every((pair) => HOST_AND_PORT.test(pair)), 'must be host:port pairs, comma-separated')
+    .default([]),
+};
+
+/**
+ * The pairs that may be on loopback.
+ * @throws ConfigError in production, where nothing may be
+ */
+export function testReceiversOf(read: { NODE_ENV: string; WEBHOOK_TEST_RECEIVERS: string[] }): ReadonlySet<string> {
+  if (read.NODE_ENV === 'production' && read.WEBHOOK_TEST_RECEIVERS.length > 0) {
+    throw new ConfigError('WEBHOOK_TEST_RECEIVERS: opens loopback addresses and must not be set in production');
+  }
+  return new Set(read.WEBHOOK_TEST_RECEIVERS);
+}

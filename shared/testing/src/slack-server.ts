@@ -1,0 +1,58 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { answer, type Behaviour } from './receiver-behaviours.ts';
+import type { SlackArguments } from './slack-state.ts';
+
+/** A call as it arrived, whatever came of it. */
+export interface SlackCall {
+  method: string;
+  args: SlackArguments;
+  token: string | undefined;
+}
+
+export interface SlackServer {
+  url: string;
+  connections: ReadonlySet<Socket>;
+  stop(): Promise<void>;
+}
+
+/** @param handle a call; when it fails, the connection ends without an answer */
+export async function startSlackServer(
+  handle: (call: SlackCall, response: ServerResponse) => Promise<void>,
+): Promise<SlackServer> {
+  const connections = new Set<Socket>();
+  const server = createServer((request, response) => {
+    readCall(request)
+      .then(async (call) => handle(call, response))
+      .catch(() => request.socket.destroy());
+  });
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', listening.resolve);
+  await listening.promise;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`,
+    connections,
+    stop: async () => {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      for (const socket of connections) socket.destroy();
+      await closed.promise;
+    },
+  };
+}
+
+export const json = (status: number, body: object, headers: Record<string, string> = {}): Behaviour =>
+  answer(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers }, JSON.stringify(body));
+
+async function readCall(request: IncomingMessage): Promise<SlackCall> {
+  const { url = '', headers } = request;
+  const body = await text(request);
+  const args: SlackArguments = Object.fromEntries(new URLSearchParams(body));
+  const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+  return { method: url.replace(/^\/api\//, ''), args, token };
+}
