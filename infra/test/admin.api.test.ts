@@ -348,7 +348,11 @@ describe('slack connect', () => {
       application: 'test',
       poolSize: 1,
     });
-    const rows: Record<string, unknown>[] = await connection('chat_connections').select('*');
+    const rows: Record<string, unknown>[] = await connection('chat_connections').select(
+      'channel_template',
+      'token_box',
+      'key_id',
+    );
     await connection.destroy();
     return rows;
   };

@@ -1,4 +1,4 @@
-import { DomainError, type Scope } from '@tocsin/http';
+import { DomainError, PERMISSIONS, type Scope } from '@tocsin/http';
 import { holdsPermission, type Role, type Seat } from './roles.ts';
 import type { Operation } from './route-table.ts';
 
@@ -24,8 +24,8 @@ export function checkAccess(actor: Actor, { scope, needs }: Pick<Operation, 'sco
       details: { required_seat: 'responder' },
     });
   }
-  for (const permission of needs) {
-    if (permission === 'active_responder' || holdsPermission(actor.role, permission)) continue;
+  for (const permission of PERMISSIONS) {
+    if (!needs.includes(permission) || holdsPermission(actor.role, permission)) continue;
     throw new DomainError('missing_role_permission', `The role of the token's owner lacks ${permission}`, {
       details: { required_permission: permission },
     });

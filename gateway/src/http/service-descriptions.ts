@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EXTENSIONS, SCOPES } from '@tocsin/http';
+import { EXTENSIONS, PREREQUISITES, SCOPES } from '@tocsin/http';
 import { z } from 'zod';
 import type { Operation } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';
@@ -28,7 +28,7 @@ const extensions = z.object({
   operationId: z.string(),
   [EXTENSIONS.service]: z.string(),
   [EXTENSIONS.scope]: z.enum(SCOPES),
-  [EXTENSIONS.needs]: z.array(z.enum(['active_responder', 'manage_settings', 'manage_teams'])),
+  [EXTENSIONS.needs]: z.array(z.enum(PREREQUISITES)),
 });
 
 /** @throws Error for an operation that does not say whom it belongs to and what it asks for */

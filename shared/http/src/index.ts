@@ -54,7 +54,9 @@ export {
 } from './preconditions.ts';
 export {
   type Permission,
+  PERMISSIONS,
   type Prerequisite,
+  PREREQUISITES,
   type Principal,
   PRINCIPAL_HEADER,
   PRINCIPAL_PURPOSE,

@@ -16,9 +16,14 @@ export const SCOPES = [
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
-export type Permission = 'manage_settings' | 'manage_teams';
-/** What an operation asks of the key's owner, besides the key's scope. */
-export type Prerequisite = 'active_responder' | Permission;
+export const PERMISSIONS = ['manage_settings', 'manage_teams'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+/**
+ * What an operation asks for besides the key's scope: a seat and permissions of the key's owner, which the gateway checks, and
+ * a state of the incident, which its service does.
+ */
+export const PREREQUISITES = ['active_responder', ...PERMISSIONS, 'mutable_incident', 'slack_channel'] as const;
+export type Prerequisite = (typeof PREREQUISITES)[number];
 
 const id = z.int().min(1);
 

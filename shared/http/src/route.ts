@@ -44,7 +44,7 @@ export interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject
   description?: string;
   tag: string;
   scope: Scope;
-  /** What the operation asks of the key's owner. */
+  /** What the operation asks of the key's owner, and of the incident. */
   needs?: readonly Prerequisite[];
   params?: Params;
   query?: Query;

@@ -18,9 +18,11 @@ export interface Described {
 }
 
 const PREREQUISITES: Record<string, string> = {
-  active_responder: 'an active responder seat',
-  manage_settings: 'the permission manage_settings',
-  manage_teams: 'the permission manage_teams',
+  active_responder: 'an active responder seat of the token’s owner',
+  manage_settings: 'the owner’s permission manage_settings',
+  manage_teams: 'the owner’s permission manage_teams',
+  mutable_incident: 'an incident that is not archived',
+  slack_channel: 'a linked channel',
 };
 
 export function operationArticle({ method, path, operation }: Described, description: ApiDescription): Html {
@@ -53,7 +55,7 @@ export function operationArticle({ method, path, operation }: Described, descrip
 function access(operation: ApiOperation): Html {
   const needs = (operation[EXTENSIONS.needs] ?? []) as string[];
   return html`Scope <code class="scope">${String(operation[EXTENSIONS.scope])}</code>${needs.map(
-      (need, index) => html`${index === 0 ? '; the token’s owner needs ' : ' and '}${PREREQUISITES[need] ?? need}`,
+      (need, index) => html`${index === 0 ? '; needs ' : ', '}${PREREQUISITES[need] ?? need}`,
     )}`;
 }
 

@@ -9,7 +9,7 @@ const CHANNEL_NAME = '/api/v1/incidents/{id}/slack/channel-name';
 const operation = {
   tag: 'Chat',
   scope: 'incidents:write',
-  needs: ['active_responder'],
+  needs: ['active_responder', 'mutable_incident', 'slack_channel'],
   params: z.strictObject({ id: pathId }),
 } as const;
 const named = { body: channelNameRequest, bodyFault: 'invalid_slack_channel_name_request' } as const;
@@ -19,6 +19,8 @@ export function channelNameRoutes({ tools }: { tools: Tools }) {
     route({
       ...operation,
       ...named,
+      // An archived incident's too: nothing is changed.
+      needs: ['active_responder', 'slack_channel'],
       id: 'previewIncidentChannelName',
       method: 'post',
       path: `${CHANNEL_NAME}/preview`,

@@ -85,7 +85,7 @@ export function incidentRoutes({ tools }: { tools: Tools }) {
       summary: 'Change some properties of an active incident',
       tag,
       scope: 'incidents:write',
-      needs: ['active_responder'],
+      needs: ['active_responder', 'mutable_incident'],
       params,
       precondition: true,
       body: incidentPatch,

@@ -17,7 +17,7 @@ const operation = {
   method: 'post',
   tag: 'Incidents',
   scope: 'incidents:write',
-  needs: ['active_responder'],
+  needs: ['active_responder', 'mutable_incident'],
   params,
   bodyOptional: true,
 } as const;
@@ -85,6 +85,7 @@ export function lifecycleRoutes({ tools }: { tools: Tools }) {
     route({
       ...operation,
       id: 'restoreIncident',
+      needs: ['active_responder'],
       path: '/api/v1/incidents/{id}/restore',
       summary: 'Bring an archived incident back as it was',
       body: archiving,

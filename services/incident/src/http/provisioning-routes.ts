@@ -35,7 +35,7 @@ export function provisioningRoutes({ tools }: { tools: Tools }) {
       summary: 'Try the failed steps of a provisioning again',
       tag,
       scope: 'incidents:write',
-      needs: ['active_responder'],
+      needs: ['active_responder', 'mutable_incident'],
       params,
       body: provisioningRetry,
       bodyOptional: true,

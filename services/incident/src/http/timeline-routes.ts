@@ -24,7 +24,7 @@ const params = z.strictObject({ id: pathId });
 const timeline = '/api/v1/incidents/{id}/timeline';
 const event = '/api/v1/timeline/{id}';
 const one = { status: 200, body: timelineEventReply, versioned: true } as const;
-const writing = { tag, scope: 'incidents:write', needs: ['active_responder'], params } as const;
+const writing = { tag, scope: 'incidents:write', needs: ['active_responder', 'mutable_incident'], params } as const;
 
 export interface TimelineParts {
   tools: Tools;

@@ -9,7 +9,7 @@ import { type CustomFieldValueWire, valuesPatch, valuesReply } from './value-wir
 const COLLECTION = '/api/v1/incidents/{id}/custom-fields';
 
 const tag = 'Custom fields';
-const write = { tag, scope: 'custom_fields:write', needs: ['active_responder'] } as const;
+const write = { tag, scope: 'custom_fields:write', needs: ['active_responder', 'mutable_incident'] } as const;
 const params = z.strictObject({ id: pathId });
 const reply = { status: 200, body: valuesReply } as const;
 
