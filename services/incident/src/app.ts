@@ -90,7 +90,13 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
     ],
     sweeps: [
       { name: 'forgetting idempotency keys', work: async () => sweepIdempotencyKeys(database) },
-      { name: 'resealing chat tokens', work: tools.chats.reseal },
+      {
+        name: 'resealing chat tokens',
+        work: async () => {
+          await tools.chats.reseal();
+          return false;
+        },
+      },
     ],
     dispatchers: [provisioner],
     workers: [relay],

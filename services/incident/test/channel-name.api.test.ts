@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { generateSecretKeys } from '@tocsin/runtime';
 import { type ChatTest, type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
 
 let chat: ChatTest;
@@ -145,11 +146,13 @@ describe('without', () => {
     ['a connection or a channel', 'slack_not_configured'],
     ['a token that holds', 'slack_not_configured'],
     ['a token that holds or a channel', 'slack_not_configured'],
+    ['the key that sealed the token', 'slack_not_configured'],
     ['a channel', 'incident_slack_channel_missing'],
     ['the linked channel being there', 'slack_channel_not_found'],
   ])('%s everything is refused with %s', async (missing, code) => {
     const { workspace, channel, incident } = await linked();
     if (missing.startsWith('a connection')) await workspace.disconnect();
+    if (missing.startsWith('the key')) await workspace.connect({ secretKeys: generateSecretKeys() });
     if (missing.startsWith('a token')) {
       const botToken = chat.slack.addToken();
       chat.slack.revoke(botToken);

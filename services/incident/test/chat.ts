@@ -43,7 +43,7 @@ export async function startChatTest(): Promise<ChatTest> {
 export interface ChatWorkspace {
   id: number;
   client: Client;
-  connect(connection?: { botToken?: string; channelTemplate?: string }): Promise<void>;
+  connect(connection?: { botToken?: string; channelTemplate?: string; secretKeys?: string }): Promise<void>;
   disconnect(): Promise<void>;
   /** Declares an incident, and answers it. */
   declare(properties?: Record<string, unknown>): Promise<{ id: number; human_id: string; slack_channel_id: string }>;
@@ -75,14 +75,14 @@ export async function chatWorkspace(
   const workspace: ChatWorkspace = {
     id,
     client,
-    connect: async ({ botToken = slack.token, channelTemplate } = {}) =>
+    connect: async ({ botToken = slack.token, channelTemplate, secretKeys = TEST_SECRET_KEYS } = {}) =>
       administer(async (database) =>
         connectChat(database, {
           workspaceId: id,
           botToken,
           // Of its own for each workspace: they share one Slack.
           channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
-          secretKeys: TEST_SECRET_KEYS,
+          secretKeys,
         }),
       ),
     disconnect: async () => administer(async (database) => disconnectChat(database, id)),

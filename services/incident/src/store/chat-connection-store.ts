@@ -51,11 +51,10 @@ export function chatConnectionStore(db: Knex) {
       return (await db('chat_connections').where({ workspace_id: workspaceId }).delete()) === 1;
     },
 
-    /** Some whose token another key than this one sealed, locked until the transaction ends. */
-    async sealedByOthers(keyId: string, limit: number): Promise<ChatConnection[]> {
+    /** Those whose token another key than this one sealed, locked until the transaction ends. */
+    async sealedByOthers(keyId: string): Promise<ChatConnection[]> {
       const rows = await db('chat_connections')
         .whereNot({ key_id: keyId })
-        .limit(limit)
         .forUpdate()
         .skipLocked()
         .select<ConnectionRow[]>(...COLUMNS);

@@ -66,10 +66,10 @@ async function withChannel<Result>(
   { workspaceId, slackChannelId }: Incident,
   work: (linked: { chat: Chat; template: string; channel: ChatChannel }) => Promise<Result>,
 ): Promise<Result> {
-  const connected = await tools.chats.find(workspaceId);
-  if (connected === undefined) throw notConfigured();
-  const { chat, template } = connected;
   try {
+    const connected = await tools.chats.find(workspaceId);
+    if (connected === undefined) throw notConfigured();
+    const { chat, template } = connected;
     if (slackChannelId === '') {
       // Without a connection that works, linking a channel would not help yet.
       await chat.check();
