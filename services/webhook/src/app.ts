@@ -10,7 +10,7 @@ import { incidentHandlers } from './messaging/incidents.ts';
 import { schema } from './schema.ts';
 import { databaseTime, timeOf } from './store/time.ts';
 import type { Tools } from './usecases/context.ts';
-import { startDispatcher } from './usecases/dispatcher.ts';
+import { startSending } from './usecases/send-deliveries.ts';
 import { figures as metricsOf } from './usecases/figures.ts';
 import { forgetOldData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { resealBoxes } from './usecases/reseal-boxes.ts';
@@ -51,7 +51,7 @@ export async function startApp(config: WebhookConfig, parts: Partial<Parts> = {}
     testReceivers: config.testReceivers,
     wakeDispatcher: () => dispatcher.wake(),
   };
-  const dispatcher = startDispatcher(tools, breakers, parts.dispatchInterval ?? DISPATCH_INTERVAL);
+  const dispatcher = startSending(tools, breakers, parts.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
     routes: routes({ tools }),

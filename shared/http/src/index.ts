@@ -30,6 +30,7 @@ export {
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
+export { normaliseList } from './normalise-list.ts';
 export {
   canonicalJson,
   CURSOR_PURPOSE,

@@ -14,6 +14,7 @@ export { brokenConstraint, isDatabaseUnavailable, type Knex, named, openDatabase
 export { databaseDependency, type Dependency, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, instantFromPostgres, later, systemClock } from './instant.ts';
 export { generateSecretKeys, type Keyring, openKeyring, parseSecretKeys, type Sealed } from './keyring.ts';
+export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 export { type App, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';

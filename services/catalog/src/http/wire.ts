@@ -1,8 +1,7 @@
 import { instant } from '@tocsin/contracts';
-import { pagination } from '@tocsin/http';
+import { normaliseList, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
-import { normaliseList } from '../domain/normalise.ts';
 import { isSlug, SERVICE_SLUG, type SlugRule, TEAM_SLUG } from '../domain/slug.ts';
 
 const id = z.int().min(1);

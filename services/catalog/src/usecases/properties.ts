@@ -1,4 +1,4 @@
-import { normaliseList } from '../domain/normalise.ts';
+import { normaliseList } from '@tocsin/http';
 import type { ServiceProperties } from '../domain/service.ts';
 import type { TeamProperties } from '../domain/team.ts';
 

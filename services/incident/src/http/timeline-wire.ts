@@ -1,7 +1,6 @@
 import { instant, timestampInput } from '@tocsin/contracts';
-import { pageQuery, pagination } from '@tocsin/http';
+import { normaliseList, pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
-import { normaliseList } from '../domain/normalise.ts';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
 import { id, text } from './wire.ts';

@@ -1,6 +1,6 @@
+import { normaliseList } from '@tocsin/http';
 import { parseTimestamp } from '@tocsin/contracts';
 import type { IncidentProperties } from '../domain/incident.ts';
-import { normaliseList } from '../domain/normalise.ts';
 
 /** What a request may say of an incident, by the names on the wire; validated already. */
 export interface WireProperties {

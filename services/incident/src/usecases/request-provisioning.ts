@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { invalid } from '@tocsin/http';
+import { invalid, normaliseList } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { slugify } from '../domain/channel-name.ts';
 import type { IncidentProperties } from '../domain/incident.ts';
-import { normaliseList } from '../domain/normalise.ts';
 import type { NewProvisioning } from '../store/insert-provisioning.ts';
 import { type Caller, eventWorkspaceOf } from './context.ts';
 

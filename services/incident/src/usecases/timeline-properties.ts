@@ -1,5 +1,5 @@
+import { normaliseList } from '@tocsin/http';
 import { parseTimestamp } from '@tocsin/contracts';
-import { normaliseList } from '../domain/normalise.ts';
 import type { TimelineEventProperties } from '../domain/timeline-event.ts';
 
 /** What a request may say of a timeline event, by the names on the wire; validated already. */
