@@ -29,6 +29,7 @@ export function startSweep(options: {
         if (await options.work()) woken = true;
       } catch (error) {
         options.log.error({ err: error }, `${options.name} failed`);
+        woken = false;
         break;
       }
     } while (woken && !isStopped());
@@ -48,7 +49,10 @@ export function startSweep(options: {
       .then(loop)
       .finally(() => {
         running = undefined;
-        if (!stopped) timer = setTimeout(run, options.interval);
+        if (stopped) return;
+        // Woken between the loop's last look and here.
+        if (woken) run();
+        else timer = setTimeout(run, options.interval);
       });
   };
   timer = setTimeout(run, options.interval);

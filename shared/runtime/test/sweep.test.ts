@@ -7,6 +7,11 @@ const HOURS = 10_000_000;
 
 const sweepOf = (work: () => Promise<boolean>) => startSweep({ name: 'test', interval: HOURS, log, work });
 
+async function inTurns(turns: number, then: () => void): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+  then();
+}
+
 describe('a sweep', () => {
   test('goes on while there is more', async () => {
     let left = 3;
@@ -20,6 +25,21 @@ describe('a sweep', () => {
     await done.promise;
     await sweep.stop();
     expect(left).toBe(0);
+  });
+
+  // One of these turns lies between its last look at whether it was woken and its end.
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('does not miss a wake-up that comes %i turns after its work', async (turns) => {
+    let runs = 0;
+    const again = Promise.withResolvers<void>();
+    const sweep = sweepOf(async () => {
+      runs += 1;
+      if (runs === 2) again.resolve();
+      else void inTurns(turns, () => sweep.wake());
+      return false;
+    });
+    sweep.wake();
+    await again.promise;
+    await sweep.stop();
   });
 
   test('never overlaps itself, and does not miss a wake-up while it runs', async () => {
