@@ -2,7 +2,7 @@ import { type Knex, openDatabase } from '@tocsin/runtime';
 import { record, type TimelineEvent } from '../src/domain/timeline-event.ts';
 import { incidentStore } from '../src/store/incident-store.ts';
 import { timelineStore } from '../src/store/timeline-store.ts';
-import { timelineFigures } from '../src/usecases/timeline-figures.ts';
+import { saveTimeline } from '../src/usecases/save-timeline.ts';
 import type { TestService } from './service.ts';
 
 /** The service's own database, for what no client can do. */
@@ -16,13 +16,14 @@ export async function recordAnything(
   event: Partial<TimelineEvent> & Pick<TimelineEvent, 'body'>,
 ): Promise<number> {
   return database.transaction(async (trx) => {
-    const incident = await incidentStore(trx, 1).getForUpdate(incidentId);
+    const before = await incidentStore(trx, 1).getForUpdate(incidentId);
     const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
     const { id } = await timelineStore(trx, 1).insert({
       ...record({ incidentId, source: 'api', by: '42', properties }),
       ...event,
     });
-    await incidentStore(trx, 1).update(incidentId, await timelineFigures(trx, incident, 1));
+    const author = { actor: '42', workspace: { id: 1, slug: 'acme', is_demo: false }, requestId: 'test' };
+    await saveTimeline({ trx, author, before, more: 1, now: properties.startedAt });
     return id;
   });
 }

@@ -4,8 +4,7 @@ import { record, type TimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
-import { saveIncident } from './save-incident.ts';
-import { timelineFigures } from './timeline-figures.ts';
+import { saveTimeline } from './save-timeline.ts';
 import { timelinePropertiesOf, type WireTimelineProperties } from './timeline-properties.ts';
 
 export interface CreateTimelineEventCommand extends Caller {
@@ -34,15 +33,7 @@ export async function createTimelineEvent(tools: Tools, command: CreateTimelineE
     const before = await incidentStore(trx, workspaceId).getForUpdate(incidentId);
     checkWritable(before);
     const event = await timelineStore(trx, workspaceId).insert(recorded);
-    const change = await timelineFigures(trx, before, 1);
-    await saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change,
-      now: tools.clock.now(),
-      timelineChanged: true,
-    });
+    await saveTimeline({ trx, author: authorOf(command), before, more: 1, now: tools.clock.now() });
     const answer = render(event);
     await claim?.finish(trx, { status: 201, text: answer, revision: event.revision });
     return answer;

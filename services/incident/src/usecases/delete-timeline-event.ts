@@ -2,8 +2,7 @@ import { checkWritable } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { authorOf, type Caller, type Tools } from './context.ts';
-import { saveIncident } from './save-incident.ts';
-import { timelineFigures } from './timeline-figures.ts';
+import { saveTimeline } from './save-timeline.ts';
 
 export interface DeleteTimelineEventCommand extends Caller {
   id: number;
@@ -23,15 +22,7 @@ export async function deleteTimelineEvent(tools: Tools, command: DeleteTimelineE
     await events.getForUpdate(id);
     checkWritable(before);
     await events.delete(id);
-    const change = await timelineFigures(trx, before, -1);
-    await saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change,
-      now: tools.clock.now(),
-      timelineChanged: true,
-    });
+    await saveTimeline({ trx, author: authorOf(command), before, more: -1, now: tools.clock.now() });
   });
   tools.wakeRelay();
 }

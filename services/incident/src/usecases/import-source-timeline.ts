@@ -7,8 +7,7 @@ import { record } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
-import { saveIncident } from './save-incident.ts';
-import { timelineFigures } from './timeline-figures.ts';
+import { saveTimeline } from './save-timeline.ts';
 
 export interface ImportCommand extends Caller {
   /** As it was committed a moment ago. */
@@ -89,14 +88,8 @@ async function saveEvents(
     const before = await incidentStore(trx, workspaceId).getForUpdate(incident.id);
     checkWritable(before);
     await timelineStore(trx, workspaceId).insertAll(recorded);
-    const after = await saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change: await timelineFigures(trx, before, recorded.length),
-      now: tools.clock.now(),
-      timelineChanged: true,
-    });
+    const saving = { trx, author: authorOf(command), before, now: tools.clock.now() };
+    const after = await saveTimeline({ ...saving, more: recorded.length });
     return conclude(trx, claim, { text: render(after, sourceImport), revision: after.revision });
   });
   tools.wakeRelay();

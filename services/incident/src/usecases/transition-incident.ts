@@ -6,7 +6,7 @@ import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
-import { timelineFigures } from './timeline-figures.ts';
+import { saveTimeline } from './save-timeline.ts';
 
 export interface TransitionCommand extends Caller {
   id: number;
@@ -51,9 +51,7 @@ export async function transitionIncident(
         properties: { startedAt: now, type: noteType, body: note },
       }),
     );
-    const figures = await timelineFigures(trx, before, 1);
-    const incident = await saveIncident({ ...saving, change: { ...change, ...figures }, timelineChanged: true });
-    return { incident, event };
+    return { incident: await saveTimeline({ ...saving, change, more: 1 }), event };
   });
   tools.wakeRelay();
   return done;

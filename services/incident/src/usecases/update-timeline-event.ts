@@ -4,8 +4,7 @@ import { edit, type TimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { authorOf, type Caller, type Tools } from './context.ts';
-import { saveIncident } from './save-incident.ts';
-import { timelineFigures } from './timeline-figures.ts';
+import { saveTimeline } from './save-timeline.ts';
 import { timelinePropertiesOf, type WireTimelineProperties } from './timeline-properties.ts';
 
 export interface UpdateTimelineEventCommand extends Caller {
@@ -33,15 +32,7 @@ export async function updateTimelineEvent(tools: Tools, command: UpdateTimelineE
     if (edited === event) return event;
 
     await events.update(edited);
-    const change = await timelineFigures(trx, before, 0);
-    await saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change,
-      now: tools.clock.now(),
-      timelineChanged: true,
-    });
+    await saveTimeline({ trx, author: authorOf(command), before, more: 0, now: tools.clock.now() });
     return edited;
   });
   tools.wakeRelay();
