@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { csvEntries } from '../src/domain/source-csv.ts';
+import { csvEntries } from '../src/domain/source/csv.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 

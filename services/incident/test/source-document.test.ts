@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { text as anyText } from '@tocsin/testing/arbitraries';
 import fc from 'fast-check';
-import { readSourceDocument } from '../src/domain/source-document.ts';
+import { readSourceDocument } from '../src/domain/source/document.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const START = '2026-11-20T10:00:00.000Z';

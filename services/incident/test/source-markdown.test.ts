@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { markdownEntries } from '../src/domain/source-markdown.ts';
+import { markdownEntries } from '../src/domain/source/markdown.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const LATER = '2026-11-20T10:05:00Z';

@@ -7,7 +7,7 @@ import {
   safeHttp,
   systemResolver,
 } from '@tocsin/safe-http';
-import { readSourceDocument, type SourceReading } from '../domain/source-document.ts';
+import { readSourceDocument, type SourceReading } from '../domain/source/document.ts';
 
 /** From the look-up of the server's name to the document's last byte; milliseconds. */
 const TIMEOUT = 10_000;

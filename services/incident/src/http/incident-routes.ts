@@ -1,7 +1,7 @@
 import { idempotently, notFound, pathId, route } from '@tocsin/http';
 import { z } from 'zod';
 import { type Incident, numberOf } from '../domain/incident.ts';
-import type { SourceImport } from '../domain/source-document.ts';
+import type { SourceImport } from '../domain/source/document.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import type { Tools } from '../usecases/context.ts';
 import { declareIncident } from '../usecases/declare-incident.ts';

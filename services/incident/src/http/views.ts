@@ -1,7 +1,7 @@
 import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 import { duration, humanId, type Incident, type InvestigationRun } from '../domain/incident.ts';
-import type { SourceImport } from '../domain/source-document.ts';
+import type { SourceImport } from '../domain/source/document.ts';
 import type { IncidentWire, SourceTimelineImportWire } from './wire.ts';
 
 /** An incident as the API shows it; `now` ends the duration of one that goes on. */

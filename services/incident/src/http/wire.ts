@@ -1,7 +1,7 @@
 import { instant, timestampInput } from '@tocsin/contracts';
 import { z } from 'zod';
 import { CUSTOMER_IMPACTS, ISSUE_TYPES, RUN_STATUSES, SEVERITY_MODES } from '../domain/incident.ts';
-import { SOURCE_IMPORT_STATUSES } from '../domain/source-document.ts';
+import { SOURCE_IMPORT_STATUSES } from '../domain/source/document.ts';
 import { newValues } from './value-wire.ts';
 
 export const id = z.int().min(1);

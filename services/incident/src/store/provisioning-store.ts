@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
-import { type Instant, type Knex, later } from '@tocsin/runtime';
+import type { Instant, Knex } from '@tocsin/runtime';
 import {
-  type Counts,
   type Provisioning,
   type ProvisioningStep,
   STEP_KEYS,
@@ -19,23 +17,6 @@ export interface ProvisioningRequest {
   /** In the purpose of the incident's channel. */
   marker: string;
   usergroups: readonly string[];
-}
-
-/** A step that this process, and no other, may run until its lease is over. */
-export interface StepClaim extends Counts {
-  incidentId: number;
-  workspaceId: number;
-  key: StepKey;
-  lease: string;
-}
-
-/** How a step stands after an attempt. */
-export interface Settlement extends Partial<Counts> {
-  status: StepStatus;
-  errorCode: ErrorCode | null;
-  /** Of the next attempt. */
-  dueAt?: Instant;
-  now: Instant;
 }
 
 interface StepRow {
@@ -56,19 +37,8 @@ interface RequestRow {
   usergroups: string[];
 }
 
-interface ClaimRow extends Counts {
-  incident_id: number;
-  workspace_id: number;
-  key: StepKey;
-}
-
-/** Longer than an attempt can take: every call to the chat is bounded, and an attempt makes four at most. */
-const LEASE = 25_000;
-
 /** What is set up for incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
-  const step = ({ incidentId, key }: { incidentId: number; key: StepKey }) =>
-    db('provisioning_steps').where({ incident_id: incidentId, key });
   return {
     /** The record of an incident; `undefined` where nothing was asked for. */
     async find(incidentId: number): Promise<Provisioning | undefined> {
@@ -110,76 +80,6 @@ export function provisioningStore(db: Knex) {
       };
     },
 
-    /**
-     * Steps that are due, or whose process died, now this caller's: at most one a workspace, and none where another runs, so that
-     * one workspace's chat never keeps the others waiting.
-     */
-    async claim({ now, limit }: { now: Instant; limit: number }): Promise<StepClaim[]> {
-      const lease = randomUUID();
-      const { rows } = await db.raw<{ rows: ClaimRow[] }>(
-        `
-        with due as (
-          select distinct on (workspace_id) workspace_id, incident_id, key, due_at
-          from provisioning_steps as step
-          where due_at <= :now and not exists (
-            select 1 from provisioning_steps as busy
-            where busy.workspace_id = step.workspace_id and busy.status = 'running' and busy.due_at > :now
-          )
-          order by workspace_id, due_at, incident_id
-        ), first as (
-          select incident_id, key from due order by due_at limit :limit
-        )
-        update provisioning_steps as step
-        set status = 'running', attempts = step.attempts + 1, due_at = :leaseEnd, lease = :lease, updated_at = :now
-        from first
-        where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= :now
-        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits`,
-        { now, limit, lease, leaseEnd: later(now, LEASE) },
-      );
-      return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, ...row }) => ({
-        incidentId,
-        workspaceId,
-        lease,
-        ...row,
-      }));
-    },
-
-    /** When the next step is due. */
-    async nextDue(): Promise<Instant | undefined> {
-      const row = await db('provisioning_steps')
-        .whereNotNull('due_at')
-        .orderBy('due_at')
-        .first<{ due_at: Instant } | undefined>('due_at');
-      return row?.due_at;
-    },
-
-    /** Writes how an attempt ended. Answers false, and writes nothing, when its lease was taken over. */
-    async settle(claim: StepClaim, { status, errorCode, dueAt, now, failures, waits }: Settlement): Promise<boolean> {
-      const touched = await step(claim)
-        .where({ lease: claim.lease })
-        .update({
-          status,
-          error_code: errorCode,
-          due_at: dueAt ?? null,
-          lease: null,
-          updated_at: now,
-          failures: failures ?? claim.failures,
-          waits: waits ?? claim.waits,
-        });
-      return touched === 1;
-    },
-
-    /** Changes a step that waits for another: makes it due, or gives it up. */
-    async release(
-      waiting: { incidentId: number; key: StepKey },
-      { status, errorCode, dueAt, now }: Settlement,
-    ): Promise<void> {
-      await step(waiting)
-        .where({ status: 'pending' })
-        .whereNull('due_at')
-        .update({ status, error_code: errorCode, due_at: dueAt ?? null, updated_at: now });
-    },
-
     /** Asks for failed steps again. Answers those that were failed. */
     async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<StepKey[]> {
       const rows = await db('provisioning_steps')
@@ -192,7 +92,9 @@ export function provisioningStore(db: Knex) {
 
     /** Makes a step wait for another. */
     async hold(incidentId: number, key: StepKey): Promise<void> {
-      await step({ incidentId, key }).where({ status: 'pending' }).update({ due_at: null });
+      await db('provisioning_steps')
+        .where({ incident_id: incidentId, key, status: 'pending' })
+        .update({ due_at: null });
     },
 
     /** The name that every attempt asks for, and when that was fixed: the one given, unless an earlier attempt fixed another. */

@@ -5,7 +5,7 @@ import { choose } from '../domain/configuration.ts';
 import { declare } from '../domain/declare.ts';
 import type { Incident } from '../domain/incident.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
-import type { SourceImport } from '../domain/source-document.ts';
+import type { SourceImport } from '../domain/source/document.ts';
 import { type GivenValue, valuesAtCreation, withValues } from '../domain/values.ts';
 import { fill, insertIncident, placeholders } from '../store/insert-incident.ts';
 import { replicaStore } from '../store/replica-store.ts';

@@ -2,7 +2,7 @@ import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http
 import type { Knex, Logger } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
-import type { SourceImport, SourceReading } from '../domain/source-document.ts';
+import type { SourceImport, SourceReading } from '../domain/source/document.ts';
 import { record } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';

@@ -1,7 +1,8 @@
 import { notFound } from '@tocsin/http';
 import { checkWritable } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import { provisioningStore, type StepClaim } from '../store/provisioning-store.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { type StepClaim, stepQueue } from '../store/step-queue.ts';
 import { channelMissing, notConfigured } from './chat-faults.ts';
 import type { ProvisioningTools } from './provision-channel.ts';
 
@@ -21,5 +22,5 @@ export async function inviteUsergroups(tools: ProvisioningTools, claim: StepClai
   const { usergroups } = await provisioningStore(database).getRequest(incidentId);
   const unknown = await connected.chat.inviteUsergroups(incident.slackChannelId, usergroups);
   if (unknown.length > 0) throw notFound('A user group');
-  await provisioningStore(database).settle(claim, { status: 'succeeded', errorCode: null, now: clock.now() });
+  await stepQueue(database).settle(claim, { status: 'succeeded', errorCode: null, now: clock.now() });
 }

@@ -3,7 +3,8 @@ import { channelName } from '../domain/channel-name.ts';
 import { humanId, type Incident } from '../domain/incident.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import { type ProvisioningRequest, provisioningStore, type StepClaim } from '../store/provisioning-store.ts';
+import { type ProvisioningRequest, provisioningStore } from '../store/provisioning-store.ts';
+import { type StepClaim, stepQueue } from '../store/step-queue.ts';
 import { notConfigured } from './chat-faults.ts';
 import type { Tools } from './context.ts';
 import { saveIncident } from './save-incident.ts';
@@ -31,11 +32,11 @@ export async function provisionChannel(tools: ProvisioningTools, claim: StepClai
     const before = await incidentStore(trx, workspaceId).getForUpdate(incidentId);
     checkWritable(before);
     const now = clock.now();
-    const store = provisioningStore(trx);
+    const queue = stepQueue(trx);
     // Else somebody else has the step by now, and finds the channel.
-    if (!(await store.settle(claim, { status: 'succeeded', errorCode: null, now }))) return;
+    if (!(await queue.settle(claim, { status: 'succeeded', errorCode: null, now }))) return;
     const invitation = { incidentId, key: 'invite_usergroups' } as const;
-    await store.release(invitation, { status: 'pending', errorCode: null, dueAt: now, now });
+    await queue.release(invitation, { status: 'pending', errorCode: null, dueAt: now, now });
     if (channelId === undefined || before.slackChannelId !== '') return;
     const author = { actor: 'slack', workspace: request.workspace, requestId: request.requestId };
     await saveIncident({ trx, author, before, change: { slackChannelId: channelId }, now });

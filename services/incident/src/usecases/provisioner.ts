@@ -1,5 +1,5 @@
 import { Counter, type Dispatcher, type Logger, type Metrics, startDispatcher } from '@tocsin/runtime';
-import { provisioningStore } from '../store/provisioning-store.ts';
+import { stepQueue } from '../store/step-queue.ts';
 import type { ProvisioningTools } from './provision-channel.ts';
 import { runStep } from './run-step.ts';
 
@@ -28,12 +28,12 @@ export function startProvisioner({ tools, log, metrics }: ProvisionerOptions): D
     interval: INTERVAL,
     log,
     nextDue: async () => {
-      const due = await provisioningStore(database).nextDue();
+      const due = await stepQueue(database).nextDue();
       return due === undefined ? undefined : Date.parse(due) - Date.parse(clock.now());
     },
     claim: async (underWay) => {
       const room = AT_ONCE - underWay;
-      return room === 0 ? [] : provisioningStore(database).claim({ now: clock.now(), limit: room });
+      return room === 0 ? [] : stepQueue(database).claim({ now: clock.now(), limit: room });
     },
     run: async (claim) => {
       const { incidentId: incident, key: step } = claim;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@tocsin/http';
 import { later } from '@tocsin/runtime';
 import { afterSetback, type StepKey } from '../domain/provisioning.ts';
-import { provisioningStore, type StepClaim } from '../store/provisioning-store.ts';
+import { type StepClaim, stepQueue } from '../store/step-queue.ts';
 import { toSetback } from './chat-faults.ts';
 import { inviteUsergroups } from './invite-usergroups.ts';
 import { provisionChannel, type ProvisioningTools } from './provision-channel.ts';
@@ -31,7 +31,7 @@ export async function runStep(tools: ProvisioningTools, claim: StepClaim): Promi
     if (wait === undefined) await giveUp(tools, claim, { ...counts, errorCode, now });
     else {
       const dueAt = later(now, wait);
-      await provisioningStore(tools.database).settle(claim, { ...counts, status: 'pending', errorCode, dueAt, now });
+      await stepQueue(tools.database).settle(claim, { ...counts, status: 'pending', errorCode, dueAt, now });
     }
     return { outcome: errorCode, error, wait };
   }
@@ -44,11 +44,11 @@ async function giveUp(
 ): Promise<void> {
   const failed = { status: 'failed', errorCode, now } as const;
   await database.transaction(async (trx) => {
-    const store = provisioningStore(trx);
-    const isMine = await store.settle(claim, { ...failed, ...counts });
+    const queue = stepQueue(trx);
+    const isMine = await queue.settle(claim, { ...failed, ...counts });
     // Nobody can be invited into a channel that there is not.
     if (isMine && claim.key === 'slack_channel') {
-      await store.release({ incidentId: claim.incidentId, key: 'invite_usergroups' }, failed);
+      await queue.release({ incidentId: claim.incidentId, key: 'invite_usergroups' }, failed);
     }
   });
 }

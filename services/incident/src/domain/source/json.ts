@@ -1,4 +1,4 @@
-import type { SourceEntries, SourceEntry } from './source-entry.ts';
+import type { SourceEntries, SourceEntry } from './entry.ts';
 
 /** `{ "events": [{ "at", "title"?, "body", "type"?, "tags"? }] }`; what else stands there is left alone. */
 export function jsonEntries(text: string): SourceEntries {

@@ -1,6 +1,6 @@
 import { normaliseList } from '@tocsin/http';
 import { parseTimestamp } from '@tocsin/contracts';
-import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from './timeline-event.ts';
+import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from '../timeline-event.ts';
 
 /** An event as a document tells it: at each place whatever stands there. `undefined` and `null` are nothing said. */
 export interface SourceEntry {

@@ -1,4 +1,4 @@
-import { withT } from './source-entry.ts';
+import { withT } from './entry.ts';
 
 /** What may be wrapped around a timestamp: emphasis and code. */
 const WRAPPER = /^[*_`]{1,4}/;

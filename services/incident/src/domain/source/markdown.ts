@@ -1,5 +1,5 @@
-import { stampedItem } from './source-markdown-item.ts';
-import type { SourceEntries } from './source-entry.ts';
+import { stampedItem } from './markdown-item.ts';
+import type { SourceEntries } from './entry.ts';
 
 /** An item of a list that is an event, while its lines come in. */
 interface OpenItem {

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { type SourceEntries, type SourceEntry, withT } from './source-entry.ts';
+import { type SourceEntries, type SourceEntry, withT } from './entry.ts';
 
 const COLUMNS = ['at', 'title', 'body', 'type', 'tags'] as const;
 type Column = (typeof COLUMNS)[number];

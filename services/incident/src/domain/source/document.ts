@@ -1,7 +1,7 @@
-import { csvEntries } from './source-csv.ts';
-import { judgeEntry, type SourceEntries, type SourceEvent } from './source-entry.ts';
-import { jsonEntries } from './source-json.ts';
-import { markdownEntries } from './source-markdown.ts';
+import { csvEntries } from './csv.ts';
+import { judgeEntry, type SourceEntries, type SourceEvent } from './entry.ts';
+import { jsonEntries } from './json.ts';
+import { markdownEntries } from './markdown.ts';
 
 /** Of a document's events, so many count. */
 const MOST_EVENTS = 500;
