@@ -54,6 +54,15 @@ describe('inviting user groups', () => {
     expect(invited()).toEqual([]);
   });
 
+  test('asks for each alone, where a refusal of several says not whom it means', async () => {
+    slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12', 'U13'] });
+    channel.members.push('U12');
+    slack.fail({ method: 'conversations.invite', error: 'already_in_channel' });
+    await invite('oncall');
+    expect(new Set(channel.members)).toEqual(new Set([slack.user, 'U11', 'U12', 'U13']));
+    expect(invited()).toEqual([['U11', 'U12', 'U13'], ['U11'], ['U12'], ['U13']]);
+  });
+
   test('may be repeated', async () => {
     const group = slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12'] });
     await invite('oncall');

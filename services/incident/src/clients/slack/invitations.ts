@@ -60,9 +60,10 @@ async function invite(slack: WebClient, channel: string, users: readonly string[
     await slack.conversations.invite({ channel, users: users.join(','), force: true });
   } catch (error) {
     const refused = refusedInvitees(error);
-    // Those whom the refusal does not name may have been kept out by it.
+    // Those whom the refusal does not name may have been kept out by it; where it names nobody, each is asked for alone.
     const others = users.filter((user) => !refused.includes(user));
     if (others.length < users.length && others.length > 0) await invite(slack, channel, others);
+    else if (refused.length === 0 && users.length > 1) for (const user of users) await invite(slack, channel, [user]);
   }
 }
 
