@@ -23,6 +23,7 @@ export async function up(knex: Knex): Promise<void> {
     table.specificType('usergroups', 'text[]').notNullable();
     table
       .text('channel_name')
+      .index()
       .comment('fixed before the chat is asked for a channel, so that every attempt asks for the same');
     table.timestamp('named_at', { precision: 3 });
     table.timestamp('created_at', { precision: 3 }).notNullable();

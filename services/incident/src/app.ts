@@ -18,7 +18,7 @@ import { replicaHandlers } from './messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import { fieldDefinitions } from './store/field-definitions.ts';
-import { chats } from './usecases/chats.ts';
+import { chats, type Patience } from './usecases/chats.ts';
 import type { Tools } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
@@ -34,8 +34,10 @@ export interface Parts extends ServiceParts {
   documentTimeout: number;
 }
 
-/** Milliseconds that a call to a chat may take (contract: Chat). */
+/** Milliseconds that a chat may take to answer one call (contract: Chat). */
 const CHAT_TIMEOUT = 5_000;
+/** Milliseconds that all calls of a question may take: a list of channels or invitations may have many pages. */
+const CHAT_PATIENCE: Record<Patience, number> = { 'while-a-client-waits': 15_000, 'in-the-background': 60_000 };
 
 /** Builds the incident service, and starts it. */
 export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {}): Promise<App> {
@@ -51,7 +53,13 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
     chats: chats({
       database,
       secretKeys: config.secretKeys,
-      open: (token) => slackChat({ token, apiUrl: config.slackApiUrl, timeout: CHAT_TIMEOUT }),
+      open: (token, patience) =>
+        slackChat({
+          token,
+          apiUrl: config.slackApiUrl,
+          timeout: CHAT_PATIENCE[patience],
+          callTimeout: CHAT_TIMEOUT,
+        }),
     }),
     wakeRelay: relay.wake,
   };

@@ -21,6 +21,7 @@ describe("a channel's name", () => {
     ['Störung-{id}', {}, 'storung-12'],
     ['inc-{id}-{service}', { service: 'ärger_im_büro' }, 'inc-12-arger_im_buro'],
     ['inc-{id}-{service}', { service: '決済' }, 'inc-12'],
+    ['{id}--{service}__x', { service: '決済' }, '12-x'],
     ['--inc---{id}--', {}, 'inc-12'],
     ['{id}', {}, '12'],
   ])('of %j with %j is %j', (template, parts, name) => {
@@ -60,16 +61,22 @@ test.each([
   ['inc-{id', 'a brace'],
   ['inc-id}', 'a brace'],
   ['{short_title}-{service}', 'must hold {id}'],
-  ['', 'must hold {id}'],
-  ['!!!', 'must hold {id}'],
+  ['', 'the same name'],
+  ['!!!', 'the same name'],
+  ['!{service}!', 'must hold {id}'],
   ['x'.repeat(256), 'at most 255'],
+  ['warroom', 'the same name'],
+  [`${'x'.repeat(80)}-{id}`, 'longer than 80'],
 ])('the template %j is refused', (template, fault) => {
   expect(findTemplateFault(template)).toContain(fault);
 });
 
-test.each(['inc-{id}', '{date}', 'warroom', '{ID}-x'.toLowerCase()])('the template %j is taken', (template) => {
-  expect(findTemplateFault(template)).toBeUndefined();
-});
+test.each(['inc-{id}', '{date}', 'warroom-{severity}', '{date}-{short_title}'])(
+  'the template %j is taken',
+  (template) => {
+    expect(findTemplateFault(template)).toBeUndefined();
+  },
+);
 
 test.each([
   ['a', true],
@@ -82,6 +89,8 @@ test.each([
   ['inc.12', false],
   ['straße', false],
   ['#inc', false],
+  ['-', false],
+  ['__-', false],
   ['inc\n', false],
 ])('%j as a name: %j', (name, taken) => {
   expect(isChannelName(name)).toBe(taken);
@@ -93,6 +102,8 @@ test.each([
   ['a__b--c', 'a_b-c'],
   ['障害', ''],
   ['ﬁre', 'fire'],
+  ['Größe Łódź', 'grosse-lodz'],
+  ['a-_b', 'a-b'],
 ])('the short title %j is %j in a name', (text, slug) => {
   expect(slugify(text)).toBe(slug);
 });

@@ -31,16 +31,16 @@ test('a secret key can be changed: tokens are sealed anew, and the old key can g
   await connect(1, old!);
   await connect(2, fresh!);
   await connect(3, lost!);
-  await expect(chatsWith(fresh!).find(1)).rejects.toMatchObject({ fault: 'not_connected' });
+  await expect(chatsWith(fresh!).find(1, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
   await chatsWith(`${fresh},${old}`).reseal();
 
   for (const workspaceId of [1, 2]) {
-    const connected = await chatsWith(fresh!).find(workspaceId);
+    const connected = await chatsWith(fresh!).find(workspaceId, 'in-the-background');
     await expect(connected?.chat.check()).resolves.toBeUndefined();
   }
   // One that nobody can open keeps the others from nothing.
-  await expect(chatsWith(fresh!).find(3)).rejects.toMatchObject({ fault: 'not_connected' });
-  await expect(chatsWith(lost!).find(3)).resolves.toBeDefined();
+  await expect(chatsWith(fresh!).find(3, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
+  await expect(chatsWith(lost!).find(3, 'in-the-background')).resolves.toBeDefined();
 });
 
 test('a token opens for its own workspace alone', async () => {
@@ -49,5 +49,5 @@ test('a token opens for its own workspace alone', async () => {
   const [row] = await database('chat_connections').where({ workspace_id: 11 }).select('key_id', 'token_box');
   await connect(12, keys);
   await database('chat_connections').where({ workspace_id: 12 }).update(row);
-  await expect(chatsWith(keys).find(12)).rejects.toMatchObject({ fault: 'not_connected' });
+  await expect(chatsWith(keys).find(12, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
 });

@@ -177,12 +177,49 @@ describe('a step that cannot succeed', () => {
     expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
   });
 
+  test('a channel that another workspace is just making is not taken from it', async () => {
+    const [one, other] = [await chatWorkspace(chat), await chatWorkspace(chat)];
+    for (const workspace of [one, other]) await workspace.connect({ channelTemplate: `shared-${one.id}-{id}` });
+    // The one has made its channel and not yet said whose it is, when the other asks for the same name, and again.
+    const said = Promise.withResolvers<void>();
+    chat.slack.before('conversations.setPurpose', async () => said.promise);
+    const first = await one.declare({ create_slack_channel: true });
+    await eventually(() => chat.slack.channels.some(({ name }) => name === `shared-${one.id}-1`));
+    chat.slack.fail({ method: 'conversations.create', status: 500 });
+    const second = await other.declare({ create_slack_channel: true });
+    await eventually(async () => (await other.provisioning(second.id)).steps[0]?.error_code !== undefined);
+    chat.clock.advance(1_500);
+    const refused = await other.provisioned(second.id);
+    said.resolve();
+    expect(stepOf(refused, 'slack_channel')).toEqual({
+      key: 'slack_channel',
+      status: 'failed',
+      attempts: 2,
+      error_code: 'slack_channel_name_taken',
+    });
+    expect((await one.provisioned(first.id)).status).toBe('succeeded');
+    expect((await other.get(second.id)).body.incident.slack_channel_id).toBe('');
+  });
+
+  test('a channel that somebody else has just made with our connection is not taken at the first attempt', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.addChannel({ name: `w${workspace.id}-1`, creator: chat.slack.user });
+    const incident = await workspace.declare({ create_slack_channel: true });
+    expect(stepOf(await workspace.provisioned(incident.id), 'slack_channel')).toMatchObject({
+      attempts: 1,
+      error_code: 'slack_channel_name_taken',
+    });
+  });
+
   test('an old channel of ours without a purpose belongs to nobody', async () => {
     const workspace = await chatWorkspace(chat);
     const channel = chat.slack.addChannel({ name: `w${workspace.id}-1`, creator: chat.slack.user });
     channel.created -= 3_600;
+    chat.slack.fail({ method: 'conversations.create', status: 500 });
     const incident = await workspace.declare({ create_slack_channel: true });
-    expect(stepOf(await workspace.provisioned(incident.id), 'slack_channel')).toMatchObject({
+    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    expect(stepOf(failed, 'slack_channel')).toMatchObject({
+      attempts: 2,
       error_code: 'slack_channel_name_taken',
     });
   });
@@ -284,6 +321,7 @@ describe('what is refused', () => {
     [{ create_slack_channel: true, slack_channel_id: 'C1' }, 'create_slack_channel'],
     [{ invite_usergroups: 'oncall' }, 'invite_usergroups'],
     [{ invite_usergroups: ['oncall', ' '] }, 'invite_usergroups.1'],
+    [{ invite_usergroups: [' @ '] }, 'invite_usergroups.0'],
     [{ invite_usergroups: Array.from({ length: 51 }, (_, index) => `g${index}`) }, 'invite_usergroups'],
   ])('%j', async (properties, field) => {
     const workspace = await chatWorkspace(chat);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, eventually, type FakeSlack, startSlack } from '@tocsin/testing';
@@ -60,6 +61,18 @@ describe('Slack hanging', () => {
     slack.fail({ calls: Infinity, behave: behave.answer(200, {}, JSON.stringify(page)) });
     expect(await failureOf(chatFor(1_000).findChannel('inc-1'))).toMatchObject({ fault: 'unavailable' });
     expect(slack.calls.length).toBeGreaterThan(1);
+    await allHungUp();
+  });
+
+  test('one call may take less than all together', async () => {
+    for (const name of ['inc-1', 'inc-2', 'inc-3', 'inc-4']) slack.addChannel({ name });
+    slack.pageSize = 1;
+    const patient = slackChat({ token: slack.token, apiUrl: slack.url, timeout: 600_000, callTimeout: 1_000 });
+    // Longer than one may take, and each of them in time.
+    for (const _ of [1, 2, 3, 4]) slack.before('conversations.list', async () => delay(300));
+    await expect(patient.findChannel('inc-4')).resolves.toMatchObject({ name: 'inc-4' });
+    slack.hang = true;
+    expect(await failureOf(patient.check())).toMatchObject({ fault: 'unavailable' });
     await allHungUp();
   });
 

@@ -111,9 +111,10 @@ describe('Slack as a chat', () => {
       await expect(chat.renameChannel(theirs.id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
     });
 
-    test('reads an archived one, and changes none', async () => {
+    test('misses an archived one', async () => {
       const { id } = slack.addChannel({ name: 'inc-1', creator: slack.user, archived: true });
-      expect(await chat.getChannel(id)).toMatchObject({ name: 'inc-1' });
+      expect(await chat.findChannel('inc-1')).toMatchObject({ id });
+      await expect(chat.getChannel(id)).rejects.toMatchObject({ fault: 'channel_missing' });
       await expect(chat.renameChannel(id, 'inc-2')).rejects.toMatchObject({ fault: 'channel_missing' });
       await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
     });

@@ -6,22 +6,29 @@ let receiver: Receiver;
 beforeAll(async () => void (receiver = await startReceiver()));
 afterAll(async () => receiver.stop());
 
-test('only so many documents are read at once, whatever becomes of them', async () => {
+test('a workspace reads only so many documents at once, and the others go on', async () => {
   const documents = sourceDocuments({
     testReceivers: new Set([receiver.hostAndPort()]),
     resolve: async () => ['127.0.0.1'],
     ca: receiver.ca,
-    mostAtOnce: 2,
   });
-  const read = async () => documents.read(receiver.url());
+  const read = async (workspaceId: number) => documents.read(receiver.url(), workspaceId);
+  const TOO_MANY = { status: 'failed', reason: 'Too many documents are being imported just now' };
   receiver.respond = () => behave.hang();
-  const slow = [read(), read()];
-  await eventually(() => receiver.requests.length === 2, { what: 'both requests' });
-  expect(await read()).toEqual({ status: 'failed', reason: 'Too many documents are being imported just now' });
-  expect(await documents.read('http://localhost/')).toMatchObject({ status: 'unsupported' });
+  const slow: Promise<unknown>[] = [];
+  for (const workspaceId of [1, 2, 3, 4]) {
+    for (let count = 0; count < 16; count += 1) slow.push(read(workspaceId));
+    expect(await read(workspaceId)).toEqual(TOO_MANY);
+  }
+  // All of them together have a limit too; what is never asked for takes no part in it.
+  expect(await read(5)).toEqual(TOO_MANY);
+  expect(await documents.read('http://localhost/', 1)).toMatchObject({ status: 'unsupported' });
+  await eventually(() => receiver.requests.length === 64, { what: 'all requests' });
 
   receiver.hangUp();
-  expect(await Promise.all(slow)).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
+  expect(new Set((await Promise.all(slow)).map((reading) => (reading as { status: string }).status))).toEqual(
+    new Set(['failed']),
+  );
   receiver.respond = () => behave.answer(404);
-  expect(await Promise.all([read(), read()])).toMatchObject([{ status: 'unavailable' }, { status: 'unavailable' }]);
+  expect(await Promise.all([read(1), read(5)])).toMatchObject([{ status: 'unavailable' }, { status: 'unavailable' }]);
 });

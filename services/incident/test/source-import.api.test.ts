@@ -166,14 +166,14 @@ describe('an import', () => {
   });
 
   test.each([
-    [{ import_source_timeline_event: true }],
-    [{ import_source_timeline_event: true, doc_url: '' }],
-    [{ import_source_timeline_event: 'true', doc_url: 'https://localhost/' }],
-    [{ import_source_timeline_event: null, doc_url: 'https://localhost/' }],
-  ])('%j is refused', async (more) => {
+    ['doc_url', { import_source_timeline_event: true }],
+    ['doc_url', { import_source_timeline_event: true, doc_url: '' }],
+    ['import_source_timeline_event', { import_source_timeline_event: 'true', doc_url: 'https://localhost/' }],
+    ['import_source_timeline_event', { import_source_timeline_event: null, doc_url: 'https://localhost/' }],
+  ])('is refused by %s: %j', async (field, more) => {
     const { status, body } = await client.post('/api/v1/incidents', { title: 'x', ...more });
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'invalid_request', field: 'import_source_timeline_event' });
+    expect(body).toMatchObject({ code: 'invalid_request', field });
   });
 
   test('is not begun for an incident that is refused', async () => {

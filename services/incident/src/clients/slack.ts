@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api';
-import type { Chat } from './chat.ts';
+import { type Chat, ChatError } from './chat.ts';
 import { channelPage, identity, oneChannel, type SlackChannel, toChatChannel } from './slack/answers.ts';
 import { slackConnection, type SlackOptions } from './slack/connection.ts';
 import { inviteUsergroups } from './slack/invitations.ts';
@@ -62,6 +62,8 @@ export function slackChat(options: SlackOptions): Chat {
     getChannel: async (channelId) =>
       connected(async (slack) => {
         const { channel } = oneChannel.parse(await slack.conversations.info({ channel: channelId }));
+        // Slack still tells of it, and lets nobody do anything with it.
+        if (channel.is_archived === true) throw new ChatError('channel_missing', 'The channel is archived');
         return known(slack, channel);
       }),
 

@@ -14,6 +14,8 @@ const TIMEOUT = 10_000;
 const MAX_BYTES = 1_048_576;
 /** More at once than anybody imports: each may hold a whole document in memory. */
 const MOST_AT_ONCE = 64;
+/** Of these for one workspace, so that slow servers of one never keep the others from importing. */
+const MOST_OF_ONE = 16;
 
 const HEADERS = {
   accept: 'application/json, text/csv, text/markdown',
@@ -26,8 +28,8 @@ export type DocumentReading = SourceReading | { status: 'failed' | 'unavailable'
 
 /** Reads documents that timelines are imported from (contract: Timeline imports). */
 export interface SourceDocuments {
-  /** Asks for the document once. Never rejects for what the other side does. */
-  read(url: string): Promise<DocumentReading>;
+  /** Asks for a workspace's document once. Never rejects for what the other side does. */
+  read(url: string, workspaceId: number): Promise<DocumentReading>;
 }
 
 export interface SourceDocumentsOptions {
@@ -36,19 +38,21 @@ export interface SourceDocumentsOptions {
   resolve?: Resolve | undefined;
   ca?: string | undefined;
   timeout?: number | undefined;
-  mostAtOnce?: number | undefined;
 }
 
 export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
-  const { testReceivers, resolve = systemResolver(), ca, timeout = TIMEOUT, mostAtOnce = MOST_AT_ONCE } = options;
+  const { testReceivers, resolve = systemResolver(), ca, timeout = TIMEOUT } = options;
   const http = safeHttp({ allows: publicOrNamed(testReceivers), resolve, ca });
-  let underWay = 0;
+  /** The workspaces whose documents are being read, once for each. */
+  const underWay: number[] = [];
   return {
-    read: async (text) => {
+    read: async (text, workspaceId) => {
       const refusal = refuse(text, testReceivers);
       if (refusal !== undefined) return { status: 'unsupported', reason: refusal };
-      if (underWay >= mostAtOnce) return { status: 'failed', reason: 'Too many documents are being imported just now' };
-      underWay += 1;
+      if (underWay.length >= MOST_AT_ONCE || underWay.filter((id) => id === workspaceId).length >= MOST_OF_ONE) {
+        return { status: 'failed', reason: 'Too many documents are being imported just now' };
+      }
+      underWay.push(workspaceId);
       try {
         return toReading(
           await http.request({
@@ -60,7 +64,7 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
           }),
         );
       } finally {
-        underWay -= 1;
+        underWay.splice(underWay.indexOf(workspaceId), 1);
       }
     },
   };

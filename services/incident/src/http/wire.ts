@@ -109,7 +109,7 @@ const properties = {
   incident_responders: z.array(userId).max(100).optional(),
 };
 
-const usergroup = trimmedText(80).refine((handle) => handle.trim() !== '', 'Must not be blank');
+const usergroup = trimmedText(80).refine((handle) => !/^\s*@?\s*$/.test(handle), 'Must not be blank');
 
 /** What is set up in the chat for a new incident (contract: Chat). */
 const chat = {
@@ -130,8 +130,8 @@ export const newIncident = z
       .meta({ description: 'Imports the document at doc_url into the timeline' }),
   })
   .refine(({ import_source_timeline_event: asked, doc_url: source }) => asked !== true || (source ?? '') !== '', {
-    path: ['import_source_timeline_event'],
-    error: 'Needs a doc_url to import from',
+    path: ['doc_url'],
+    error: 'Must be given, to import from it',
   })
   .meta({ id: 'NewIncident' });
 export type NewIncident = z.infer<typeof newIncident>;

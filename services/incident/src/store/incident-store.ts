@@ -41,14 +41,6 @@ export function incidentStore(db: Knex, workspaceId: number) {
         ]),
       ),
 
-    /** Whether any incident has this channel. */
-    async isLinked(slackChannelId: string): Promise<boolean> {
-      const row = await db('incidents')
-        .where({ workspace_id: workspaceId, slack_channel_id: slackChannelId })
-        .first<{ id: number } | undefined>('id');
-      return row !== undefined;
-    },
-
     /** Writes some properties of an incident that this transaction has locked. */
     async update(id: number, properties: Partial<Incident>): Promise<void> {
       await db('incidents')

@@ -97,16 +97,27 @@ export function provisioningStore(db: Knex) {
         .update({ due_at: null });
     },
 
-    /** The name that every attempt asks for, and when that was fixed: the one given, unless an earlier attempt fixed another. */
-    async fixName(incidentId: number, name: string, now: Instant): Promise<{ name: string; namedAt: Instant }> {
-      const [row] = await db('provisionings')
+    /** The name that an earlier attempt fixed, and when. */
+    async findName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
+      const row = await db('provisionings')
         .where({ incident_id: incidentId })
-        .update({
-          channel_name: db.raw('coalesce(channel_name, ?)', [name]),
-          named_at: db.raw('coalesce(named_at, ?)', [now]),
-        })
-        .returning<{ channel_name: string; named_at: Instant }[]>(['channel_name', 'named_at']);
-      return { name: row?.channel_name ?? name, namedAt: row?.named_at ?? now };
+        .whereNotNull('channel_name')
+        .first<{ channel_name: string; named_at: Instant } | undefined>('channel_name', 'named_at');
+      return row && { name: row.channel_name, namedAt: row.named_at };
+    },
+
+    /** Fixes the name that this and every later attempt asks for. */
+    async fixName(incidentId: number, name: string, now: Instant): Promise<void> {
+      await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: name, named_at: now });
+    },
+
+    /** Whether another incident, of whichever workspace, asks or has asked for a channel of this name. */
+    async isWantedElsewhere(name: string, incidentId: number): Promise<boolean> {
+      const row = await db('provisionings')
+        .where({ channel_name: name })
+        .whereNot({ incident_id: incidentId })
+        .first<{ incident_id: number } | undefined>('incident_id');
+      return row !== undefined;
     },
 
     /** The next attempt may ask for another name: no channel of ours has this one. */

@@ -9,6 +9,8 @@ export interface StepClaim extends Counts {
   workspaceId: number;
   key: StepKey;
   lease: string;
+  /** Of the request that asked for it. */
+  requestId: string;
 }
 
 /** How a step stands after an attempt. */
@@ -24,10 +26,11 @@ interface ClaimRow extends Counts {
   incident_id: number;
   workspace_id: number;
   key: StepKey;
+  request_id: string;
 }
 
-/** Longer than an attempt can take: every call to the chat is bounded, and an attempt makes four at most. */
-const LEASE = 25_000;
+/** Milliseconds; whoever lives renews it. */
+export const STEP_LEASE = 15_000;
 
 /** The steps of all incidents as a queue, over a pool or a transaction. */
 export function stepQueue(db: Knex) {
@@ -55,14 +58,15 @@ export function stepQueue(db: Knex) {
         )
         update provisioning_steps as step
         set status = 'running', attempts = step.attempts + 1, due_at = :leaseEnd, lease = :lease, updated_at = :now
-        from first
+        from first join provisionings as request on request.incident_id = first.incident_id
         where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= :now
-        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits`,
-        { now, limit, lease, leaseEnd: later(now, LEASE) },
+        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits, request.request_id`,
+        { now, limit, lease, leaseEnd: later(now, STEP_LEASE) },
       );
-      return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, ...row }) => ({
+      return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, request_id: requestId, ...row }) => ({
         incidentId,
         workspaceId,
+        requestId,
         lease,
         ...row,
       }));
@@ -75,6 +79,13 @@ export function stepQueue(db: Knex) {
         .orderBy('due_at')
         .first<{ due_at: Instant } | undefined>('due_at');
       return row?.due_at;
+    },
+
+    /** Renews the lease of an attempt that goes on. */
+    async extend(claim: StepClaim, now: Instant): Promise<void> {
+      await step(claim)
+        .where({ lease: claim.lease })
+        .update({ due_at: later(now, STEP_LEASE) });
     },
 
     /** Writes how an attempt ended. Answers false, and writes nothing, when its lease was taken over. */

@@ -67,7 +67,7 @@ async function withChannel<Result>(
   work: (linked: { chat: Chat; template: string; channel: ChatChannel }) => Promise<Result>,
 ): Promise<Result> {
   try {
-    const connected = await tools.chats.find(workspaceId);
+    const connected = await tools.chats.find(workspaceId, 'while-a-client-waits');
     if (connected === undefined) throw notConfigured();
     const { chat, template } = connected;
     if (slackChannelId === '') {

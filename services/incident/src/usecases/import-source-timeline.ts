@@ -55,7 +55,7 @@ export async function importSourceTimeline(tools: Tools, command: ImportCommand)
 async function attempt(tools: Tools, command: ImportCommand): Promise<Imported> {
   let sourceImport: SourceImport;
   try {
-    const read = await tools.documents.read(command.incident.docUrl);
+    const read = await tools.documents.read(command.incident.docUrl, command.principal.workspace.id);
     if (read.status === 'imported') return await saveEvents(tools, command, read);
     sourceImport = read;
   } catch (error) {

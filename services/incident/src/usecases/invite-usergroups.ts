@@ -15,7 +15,7 @@ export async function inviteUsergroups(tools: ProvisioningTools, claim: StepClai
   const { incidentId, workspaceId } = claim;
   const incident = await incidentStore(database, workspaceId).get(incidentId);
   checkWritable(incident);
-  const connected = await chats.find(workspaceId);
+  const connected = await chats.find(workspaceId, 'in-the-background');
   if (connected === undefined) throw notConfigured();
   if (incident.slackChannelId === '') throw channelMissing();
 

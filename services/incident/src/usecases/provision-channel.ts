@@ -1,3 +1,4 @@
+import type { Instant } from '@tocsin/runtime';
 import { type ChatChannel, ChatError } from '../clients/chat.ts';
 import { channelName } from '../domain/channel-name.ts';
 import { humanId, type Incident } from '../domain/incident.ts';
@@ -50,18 +51,21 @@ async function makeChannel(
   { incident, request }: { incident: Incident; request: ProvisioningRequest },
 ): Promise<string> {
   const { database, clock, chats } = tools;
-  const connected = await chats.find(incident.workspaceId);
+  const connected = await chats.find(incident.workspaceId, 'in-the-background');
   if (connected === undefined) throw notConfigured();
   const { chat, template } = connected;
 
   const store = provisioningStore(database);
-  const { name, namedAt } = await store.fixName(incident.id, channelName(template, incident), clock.now());
+  const earlier = await store.findName(incident.id);
+  const name = earlier?.name ?? channelName(template, incident);
+  if (earlier === undefined) await store.fixName(incident.id, name, clock.now());
   const purpose = `${humanId(incident.number)} of ${request.workspace.slug}, opened by Tocsin [${request.marker}]`;
   try {
     const channel = await chat.createChannel(name).catch(async (error: unknown) => {
-      if (!isFault(error, 'name_taken')) throw error;
+      // Not at the first attempt: whoever has the name then, it is not us.
+      if (!isFault(error, 'name_taken') || earlier === undefined) throw error;
       const holder = await chat.findChannel(name);
-      if (holder === undefined || !(await isOwn(holder))) throw error;
+      if (holder === undefined || !(await isOwn(holder, earlier.namedAt))) throw error;
       return holder;
     });
     if (channel.purpose !== purpose) await chat.setPurpose(channel.id, purpose);
@@ -72,11 +76,14 @@ async function makeChannel(
     throw error;
   }
 
-  /** One without a purpose is of an attempt that died right after making it: of ours, if it is new and nobody's. */
-  async function isOwn(holder: ChatChannel): Promise<boolean> {
+  /**
+   * A channel without a purpose is of an attempt that died right after making it. It is ours if our connection made it since
+   * we asked for it, and nobody else can have.
+   */
+  async function isOwn(holder: ChatChannel, namedAt: Instant): Promise<boolean> {
     if (holder.purpose !== '') return holder.purpose.includes(request.marker);
     const isNew = holder.createdAt >= Date.parse(namedAt) - CLOCK_DIFFERENCE;
-    return holder.isOurs && isNew && !(await incidentStore(database, incident.workspaceId).isLinked(holder.id));
+    return holder.isOurs && isNew && !(await store.isWantedElsewhere(name, incident.id));
   }
 }
 

@@ -36,12 +36,14 @@ export function startProvisioner({ tools, log, metrics }: ProvisionerOptions): D
       return room === 0 ? [] : stepQueue(database).claim({ now: clock.now(), limit: room });
     },
     run: async (claim) => {
-      const { incidentId: incident, key: step } = claim;
+      const { incidentId: incident, workspaceId: workspace, requestId, key: step } = claim;
       const { outcome, ...failed } = await runStep(tools, claim);
       attempts.inc({ step, outcome });
       if (!('error' in failed)) return;
-      const retry = { retry_in_ms: failed.wait };
-      log.warn({ err: failed.error, incident, step, ...retry }, 'a step of provisioning did not succeed');
+      log.warn(
+        { err: failed.error, request_id: requestId, workspace, incident, step, retry_in_ms: failed.wait },
+        'a step of provisioning did not succeed',
+      );
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@tocsin/http';
 import { later } from '@tocsin/runtime';
 import { afterSetback, type StepKey } from '../domain/provisioning.ts';
-import { type StepClaim, stepQueue } from '../store/step-queue.ts';
+import { STEP_LEASE, type StepClaim, stepQueue } from '../store/step-queue.ts';
 import { toSetback } from './chat-faults.ts';
 import { inviteUsergroups } from './invite-usergroups.ts';
 import { provisionChannel, type ProvisioningTools } from './provision-channel.ts';
@@ -21,7 +21,7 @@ const STEPS: Record<StepKey, (tools: ProvisioningTools, claim: StepClaim) => Pro
 /** Attempts a claimed step of a provisioning, and writes down how that ended (contract: Chat). */
 export async function runStep(tools: ProvisioningTools, claim: StepClaim): Promise<Attempt> {
   try {
-    await STEPS[claim.key](tools, claim);
+    await underLease(tools, claim, async () => STEPS[claim.key](tools, claim));
     return { outcome: 'succeeded' };
   } catch (error) {
     const setback = toSetback(error);
@@ -35,6 +35,21 @@ export async function runStep(tools: ProvisioningTools, claim: StepClaim): Promi
     }
     return { outcome: errorCode, error, wait };
   }
+}
+
+/** However long the work takes, its step stays ours; when we die, it is free soon. */
+async function underLease(
+  { database, clock }: ProvisioningTools,
+  claim: StepClaim,
+  work: () => Promise<void>,
+): Promise<void> {
+  const renewal = setInterval(() => {
+    // Without a database the work does not get far either.
+    void stepQueue(database)
+      .extend(claim, clock.now())
+      .catch(() => undefined);
+  }, STEP_LEASE / 3);
+  await work().finally(() => clearInterval(renewal));
 }
 
 async function giveUp(

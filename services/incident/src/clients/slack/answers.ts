@@ -9,6 +9,7 @@ const slackChannel = z.object({
   /** Unix seconds. */
   created: z.number().catch(0),
   purpose: z.object({ value: z.string() }).optional(),
+  is_archived: z.boolean().optional(),
 });
 
 export type SlackChannel = z.output<typeof slackChannel>;

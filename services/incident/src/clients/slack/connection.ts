@@ -10,6 +10,8 @@ export interface SlackOptions {
   apiUrl: string | undefined;
   /** Milliseconds that a call of the port may take, however many calls of Slack it makes. */
   timeout: number;
+  /** Milliseconds that Slack may take to answer one call; as long as `timeout` unless given. */
+  callTimeout?: number;
 }
 
 /** Runs what a call of the port does with Slack. @throws ChatError, and nothing else */
@@ -31,12 +33,17 @@ const silent: Logger = {
   setName: ignore,
 };
 
-export function slackConnection({ token, apiUrl = SLACK, timeout }: SlackOptions): SlackConnection {
+export function slackConnection({
+  token,
+  apiUrl = SLACK,
+  timeout,
+  callTimeout = timeout,
+}: SlackOptions): SlackConnection {
   return async (work) => {
     if (!TOKEN.test(token)) throw new ChatError('not_connected', 'This is no token');
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeout);
-    const { fetch, close } = transport(apiUrl, deadline.signal);
+    const { fetch, close } = transport(apiUrl, { deadline: deadline.signal, callTimeout });
     try {
       return await work(
         new WebClient(token, { slackApiUrl: apiUrl, fetch, logger: silent, retryConfig: { retries: 0 } }),

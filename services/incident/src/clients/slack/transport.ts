@@ -19,15 +19,22 @@ const LARGEST_ANSWER = 10_485_760;
 
 const apiAnswer = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), error: z.string() })]);
 
+/** For how long the API is reached. */
+interface Patience {
+  deadline: AbortSignal;
+  /** Milliseconds that a single call may take. */
+  callTimeout: number;
+}
+
 /**
- * Reaches the API over one connection, until the signal. Node's `fetch` would keep a connection that is still being
+ * Reaches the API over one connection, until the deadline. Node's `fetch` would keep a connection that is still being
  * made, and the process with it, for ten seconds after the signal.
  */
-export function transport(apiUrl: string, signal: AbortSignal): Transport {
+export function transport(apiUrl: string, { deadline, callTimeout }: Patience): Transport {
   const { Agent, request: send } = /^https:/i.test(apiUrl) ? https : http;
   const agent = new Agent({ keepAlive: true });
 
-  const exchange = async (...[url, init]: Parameters<FetchFunction>): Promise<Response> => {
+  const exchange = async (signal: AbortSignal, [url, init]: Parameters<FetchFunction>): Promise<Response> => {
     const request = send(url, { method: init?.method, headers: init?.headers, agent, signal });
     // Once it has answered, its errors are those of the answer.
     request.on('error', () => undefined);
@@ -47,8 +54,9 @@ export function transport(apiUrl: string, signal: AbortSignal): Transport {
 
   return {
     fetch: async (...call) => {
+      const signal = AbortSignal.any([deadline, AbortSignal.timeout(callTimeout)]);
       try {
-        return await exchange(...call);
+        return await exchange(signal, call);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const message = signal.aborted ? 'Slack did not answer in time' : 'Slack cannot be reached';
