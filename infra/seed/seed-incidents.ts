@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inBulk } from './bulk.ts';
 import { secondsSince } from './seconds.ts';
+import { GRAMS } from './seed-grams.ts';
 import type { Size } from './size.ts';
 import { ENVIRONMENTS, PLACES, REGIONS, SERVICES, TEAMS, USERS } from './world.ts';
 
@@ -12,10 +13,13 @@ export async function seedIncidents(client: pg.Client, size: Size, tell: (line: 
     tell(`${what}: ${rowCount} rows, ${secondsSince(started)}`);
   };
   const started = performance.now();
-  await inBulk(client, ['incidents', 'incident_values', 'timeline_events'], async () => {
+  await inBulk(client, ['incidents', 'incident_values', 'incident_mrr', 'timeline_events'], async () => {
     await client.query(DRAWS, [size.incidents, size.workspaces]);
     await step('incidents', INCIDENTS, [SERVICES, REGIONS, ENVIRONMENTS, PLACES, TEAMS.length, USERS]);
+    await step('texts', GRAMS);
+    await client.query('analyze text_grams');
     await step('values', VALUES);
+    await step('revenue', REVENUE);
     await step('timeline events', EVENTS);
   });
   await client.query(`
@@ -99,8 +103,8 @@ const INCIDENTS = `
 
 const VALUES = `
   insert into incident_values (workspace_id, incident_id, field_id, slug, field_type, value, text_value, text_folded,
-    number_value, currency, boolean_value, date_value, time_value, moment_value, options, option_keys, updated_at, updated_by)
-  select incident.workspace_id, incident.id, field.id, field.slug, type, value, first, lower(first),
+    text_grams, number_value, currency, boolean_value, date_value, time_value, moment_value, options, option_keys, updated_at, updated_by)
+  select incident.workspace_id, incident.id, field.id, field.slug, type, value, first, lower(first), grams,
     case type when 'number' then plain::numeric when 'monetary' then (value ->> 'amount')::numeric end, value ->> 'currency',
     case when type = 'boolean' then plain::boolean end,
     case when type = 'date' then plain::date end,
@@ -112,7 +116,22 @@ const VALUES = `
   join replica_fields as field on field.workspace_id = incident.workspace_id and field.slug = entry.slug
   cross join lateral (select field.definition ->> 'field_type' as type, value #>> '{}' as plain) as kind
   cross join lateral (select case when type = 'multi_select' then array(select jsonb_array_elements_text(value)) end as options) as several
-  cross join lateral (select case when type in ('string', 'select') then plain else options[1] end as first) as text`;
+  cross join lateral (select case when type in ('string', 'select') then plain else options[1] end as first) as text
+  left join text_grams on type = 'string' and text_grams.field_id = field.id and text_grams.text = first`;
+
+/** As `store/mrr-parts.ts` of the incident service writes it; each currency is told of once. */
+const REVENUE = `
+  insert into incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
+  select workspace_id, id, currencies, coalesce(part ->> 'currency', ''), coalesce((part ->> 'amount_minor')::numeric, 0), total
+  from incidents
+  cross join lateral (
+    select coalesce(sum((told ->> 'amount_minor')::numeric), 0) as total,
+      coalesce(string_agg(told ->> 'currency', ' ' order by told ->> 'currency') filter (where told ->> 'amount_minor' <> '0'), '')
+        || coalesce('/' || string_agg(told ->> 'currency', ' ' order by told ->> 'currency') filter (where told ->> 'amount_minor' = '0'), '')
+        as currencies
+    from jsonb_array_elements(mrr) as told) as sums
+  left join lateral jsonb_array_elements(mrr) as part on part ->> 'amount_minor' <> '0'
+  where mrr is not null`;
 
 const EVENTS = `
   insert into timeline_events (workspace_id, incident_id, revision, started_at, is_ongoing, is_key, source, source_ref, type, icon,

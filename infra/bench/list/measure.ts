@@ -15,7 +15,9 @@ const RUNS = 5;
 const REQUESTS = 11;
 const LIST = '/api/v1/incidents';
 
-const isList = ({ text }: Statement) => / from incidents as i\b| join incidents as i\b/.test(text);
+/** The statements that read the list, and those that look for what is rare before it. */
+const isList = ({ text }: Statement) =>
+  / (?:from|join) (?:incidents as i|incident_mrr as m|incident_values as v)\b/.test(text);
 const isCount = ({ text }: Statement) => /^select (?:i.status, )?count\(\*\)/.test(text);
 
 /** A first page of 50. */

@@ -35,9 +35,12 @@ export async function report(subject: Subject, size: Size, tell: (line: string) 
 }
 
 async function introduction({ database }: Subject, { incidents, workspaces }: Size): Promise<string> {
-  const { rows } = await database.raw<{ rows: { version: string; buffers: string; biggest: number; bytes: number }[] }>(
+  const { rows } = await database.raw<{
+    rows: { version: string; buffers: string; biggest: number; indexes: string }[];
+  }>(
     `select current_setting('server_version') as version, current_setting('shared_buffers') as buffers,
-       (select max(last) from incident_counters) as biggest, pg_indexes_size('incidents') as bytes`,
+       (select max(last) from incident_counters) as biggest, string_agg(format('%s MiB of \`%s\`', pg_indexes_size(name) >> 20, name), ', ') as indexes
+     from unnest(array['incidents', 'incident_values', 'incident_mrr']::regclass[]) as name`,
   );
   const [server] = rows;
   return `# How fast lists of incidents are
@@ -51,7 +54,7 @@ is the whole HTTP request to the service, the least of eleven. Repeat it with
 
 - ${number(incidents)} incidents in ${workspaces} workspaces, ${number(server?.biggest ?? 0)} of them in the one that is asked for; archived ones included
 - PostgreSQL ${server?.version.split(' ')[0]} with ${server?.buffers} of shared buffers, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model.trim()})
-- indexes of \`incidents\`: ${number(Math.round((server?.bytes ?? 0) / 2 ** 20))} MiB`;
+- indexes: ${server?.indexes}`;
 }
 
 function table(measured: readonly Measured[]): string {

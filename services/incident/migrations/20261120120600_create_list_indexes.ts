@@ -53,8 +53,32 @@ export async function up(knex: Knex): Promise<void> {
     table.specificType('currency', 'text collate "C"').notNullable().comment('in which revenue at stake was told');
     table.primary(['workspace_id', 'currency']);
   });
+  await createMrr(knex);
   await knex.raw(`
     create index incidents_archived on incidents (workspace_id, archived_at, id) where archived_at is not null`);
+}
+
+/**
+ * The revenue of incidents again, a row for each currency that adds to it (`store/mrr-parts.ts`). A converted sum lies
+ * between bounds that follow from its amounts and their total, so a range of the index holds it, whatever the rates are
+ * (`store/list/mrr-stretches.ts`).
+ */
+async function createMrr(knex: Knex): Promise<void> {
+  await knex.schema.createTable('incident_mrr', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table
+      .specificType('currencies', 'text collate "C"')
+      .notNullable()
+      .comment("the incident's, sorted; after a slash those of which nothing is at stake: EUR USD/GBP");
+    table.specificType('currency', 'text collate "C"').notNullable().comment('empty in the only row of no revenue');
+    table.specificType('amount_minor', 'numeric').notNullable();
+    table.specificType('total_minor', 'numeric').notNullable().comment('of all currencies, as if they were one');
+    table.primary(['incident_id', 'currency']);
+  });
+  await knex.raw(`
+    create index incident_mrr_by_amount
+    on incident_mrr (workspace_id, currencies, currency, amount_minor, total_minor, incident_id)`);
 }
 
 /** Columns of the sorts that go by what an incident's own row holds. */
@@ -72,7 +96,7 @@ const SORTED = [
 ];
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.schema.dropTable('mrr_currencies');
+  await knex.schema.dropTable('incident_mrr').dropTable('mrr_currencies');
   await knex.raw('drop statistics incidents_by_columns_that_go_together, incident_values_by_columns_that_go_together');
   await knex.raw('drop index incidents_archived');
   await knex.schema.alterTable('incidents', (table) => {

@@ -1,13 +1,22 @@
 import type { Instant, Knex } from '@tocsin/runtime';
 import { mrrCurrencies } from './mrr-currencies.ts';
+import { type Mrr, mrrParts } from './mrr-parts.ts';
 
 /** What an incident costs its workspace's customers and the workspace, at a time. */
 export interface CustomerImpact {
   affectedCustomers: number;
   /** Monthly recurring revenue at stake. */
-  mrr: readonly { currency: string; amount_minor: number }[];
+  mrr: Mrr;
   asOf: Instant;
 }
+
+const PUT_PARTS = `
+  with gone as (delete from incident_mrr where incident_id = ? and currency <> all(?))
+  insert into incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
+  select ?, ?, currencies, currency, amount_minor, total_minor
+  from jsonb_to_recordset(?::jsonb) as part (currencies text, currency text, amount_minor numeric, total_minor numeric)
+  on conflict (incident_id, currency) do update set
+    currencies = excluded.currencies, amount_minor = excluded.amount_minor, total_minor = excluded.total_minor`;
 
 export function impactStore(trx: Knex.Transaction, workspaceId: number) {
   return {
@@ -17,8 +26,13 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
       const written = await incident()
         .whereRaw('(impact_as_of is null or impact_as_of <= ?)', [asOf])
         .update({ affected_customers: affectedCustomers, mrr: JSON.stringify(mrr), impact_as_of: asOf });
-      if (written === 1) await mrrCurrencies(trx, workspaceId).add(mrr.map(({ currency }) => currency));
-      return written === 1 || (await incident().first('id')) !== undefined;
+      if (written !== 1) return (await incident().first('id')) !== undefined;
+      await mrrCurrencies(trx, workspaceId).add(mrr.map(({ currency }) => currency));
+      // The incident's row is locked by its update.
+      const parts = mrrParts(mrr);
+      const currencies = parts.map(({ currency }) => currency);
+      await trx.raw(PUT_PARTS, [incidentId, currencies, workspaceId, incidentId, JSON.stringify(parts)]);
+      return true;
     },
   };
 }

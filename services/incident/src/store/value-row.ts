@@ -2,11 +2,13 @@ import { type CustomFieldDefinition, type FieldType, parseTimestamp } from '@toc
 import type { Instant } from '@tocsin/runtime';
 import { fold } from '../domain/fold.ts';
 import type { FieldValue } from '../domain/values.ts';
+import { textGrams } from './text-grams.ts';
 
 /** What lists filter and sort by: of these columns a row fills those of its field's type. */
 interface TypedColumns {
   text_value?: string;
   text_folded?: string;
+  text_grams?: number[];
   number_value?: number;
   currency?: string;
   boolean_value?: boolean;
@@ -34,6 +36,7 @@ const TYPE_OF = {
   value: 'jsonb',
   text_value: 'text',
   text_folded: 'text',
+  text_grams: 'bigint[]',
   number_value: 'numeric',
   currency: 'text',
   boolean_value: 'boolean',
@@ -69,7 +72,10 @@ export function toRecord({ field, value }: FieldValue, set: { at: Instant; by: s
 
 function typedColumns({ id, field_type }: CustomFieldDefinition, value: unknown): TypedColumns {
   switch (field_type) {
-    case 'string':
+    case 'string': {
+      const text = textColumns(value as string);
+      return { ...text, text_grams: textGrams(id, text.text_folded) };
+    }
     case 'select':
       return textColumns(value as string);
     case 'number':

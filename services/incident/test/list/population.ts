@@ -43,7 +43,13 @@ export const TEXTS = [
   '日本',
   '😀',
   '\uFFEE',
+  '100% of_it',
+  'aab aba baa bab',
+  `long, ${'and so on, '.repeat(400)}to the needle in it`,
 ];
+/** For one of them there is no rate. */
+const CURRENCIES = ['USD', 'USD', 'EUR', 'JPY', 'GBP'] as const;
+const AMOUNTS = [0, 0, 1, 100, 109, 1_000, 123_457] as const;
 export const PLACES = ['west', 'east', 'süd', 'Nowhere', 'nowhere', 'abroad', ''];
 
 const VALUES: Readonly<Record<FieldSlug, fc.Arbitrary<unknown>>> = {
@@ -77,9 +83,7 @@ const specimen = fc.record({
   ),
   eventTimes: fc.uniqueArray(pick(...CREATED), { maxLength: 2 }),
   customers: sometimes(pick(0, 1, 5, 5, 1_000)),
-  mrr: fc.array(fc.record({ currency: pick('USD', 'EUR', 'JPY', 'GBP'), amount_minor: pick(0, 100, 109, 1_000) }), {
-    maxLength: 2,
-  }),
+  mrr: fc.array(fc.record({ currency: pick(...CURRENCIES), amount_minor: pick(...AMOUNTS) }), { maxLength: 4 }),
   run: sometimes(pick(...RUNS)),
   archivedAt: pick(undefined, undefined, undefined, ...CREATED.slice(-4)),
 });

@@ -12,6 +12,19 @@ const range = <Value>(value: fc.Arbitrary<Value>) => fc.tuple(value, value);
 const anyOf = <Value>(value: fc.Arbitrary<Value>) => fc.oneof(value, fc.array(value, { minLength: 1, maxLength: 3 }));
 
 const texts = pick(...TEXTS, 'STRASSE', 'ä', 'e', 'AC');
+/** Parts of texts, of every length, and what has the letters of one and is none. */
+const parts = fc.oneof(
+  texts,
+  fc
+    .tuple(pick(...TEXTS.map((text) => Array.from(text).slice(0, 40))), fc.nat(30), fc.integer({ min: 1, max: 9 }))
+    .map(([characters, from, length]) =>
+      characters
+        .slice(from % (characters.length + 1))
+        .slice(0, length)
+        .join(''),
+    ),
+  pick('%', '_', '0% o', 'abab', 'abaab', 'x', 'qu', 'needle in', 'needle on', 'and so on, '.repeat(9)),
+);
 const numbers = pick(-3, 0, 0.1, 0.3, 0.30000000000000004, 7, 7.25, 1e-7, 1e15, 2);
 const days = pick('0001-01-01', '2026-02-28', '2026-11-20', '2026-11-21', '9999-12-31');
 const hours = pick('00:00', '00:00:00', '09:30', '09:30:01', '12:00');
@@ -40,7 +53,8 @@ const moneyRange = fc.tuple(amounts, amounts, currencies).map(([low, high, curre
 
 const customFilter = fc.oneof(
   filter('customer', ['is', 'is_not'], anyOf(texts)),
-  filter('customer', ['contains', 'starts_with'], texts),
+  filter('customer', ['contains'], parts),
+  filter('customer', ['starts_with'], texts),
   filter('score', ['eq', 'gt', 'lt', 'gte', 'lte'], numbers),
   filter('score', ['between'], range(numbers)),
   filter('flag', ['is'], anyOf(fc.boolean())),
@@ -81,14 +95,21 @@ const filters: fc.Arbitrary<Asked> = fc.record({
   ),
 });
 
+/** What one amount or two come to, converted or not, and what lies beside that. */
+const sums = fc.oneof(
+  pick(0, 1, 2, 100, 109, 118, 660, 1_000, 1_085, 1_109, 1_194, 123_457, 133_951, 81_482, 81_483, 124_457, 400_000),
+  fc
+    .tuple(pick(0, 1, 100, 109, 1_000, 123_457), pick(0, 1, 100, 109, 1_000), pick(0.66, 1, 1.085))
+    .map(([one, other, factor]) => Math.round(one + other * factor)),
+);
 const operators = pick('<', '>', '=');
 const pairs: fc.Arbitrary<Asked> = fc.oneof(
   { weight: 5, arbitrary: fc.constant({}) },
   fc.record({ affected_customers_op: operators, affected_customers_value: pick(0, 1, 5, 6, 2_000) }),
-  fc.record({ mrr_op: operators, mrr_value: pick(0, 100, 109, 118, 660, 1_000), mrr_currency: seldom(pick('USD')) }),
+  fc.record({ mrr_op: operators, mrr_value: sums, mrr_currency: seldom(pick('USD')) }),
   fc.record({
     mrr_op: operators,
-    mrr_value: pick(0, 100, 109, 200, 1_000),
+    mrr_value: fc.oneof(sums, pick(200, 1_109, 2_000)),
     mrr_basis: fc.constant('source'),
     mrr_currency: pick('USD', 'EUR', 'JPY', 'GBP', 'CHF'),
   }),

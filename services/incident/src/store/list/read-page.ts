@@ -4,6 +4,7 @@ import { INCIDENT_COLUMNS, type IncidentRow, toIncident } from '../incident-row.
 import { conditions, isSelective, statusCondition } from './conditions.ts';
 import { customConditions, customProbes } from './custom-conditions.ts';
 import { customSteps } from './custom-steps.ts';
+import { type Narrowed, narrowMrr, narrowTexts } from './narrow.ts';
 import { PLAIN_STEPS } from './plain-steps.ts';
 import type { ListQuestion } from './question.ts';
 import { all, run, Sql, sql } from './sql.ts';
@@ -38,12 +39,14 @@ export async function readPage(
   { after, limit }: { after: ListPlace | undefined; limit: number },
 ): Promise<ListedIncident[]> {
   const found = new Map<number, ListedIncident>();
+  const selective = isSelective(question);
+  const look: Look = { asked: await narrowMrr(db, question), isNarrowed: false };
   for (const [index, step] of stepsOf(question).entries()) {
     if (index < (after?.step ?? 0)) continue;
     let from: Place | undefined = index === after?.step ? after : undefined;
     for (let isMore = true; isMore && found.size < limit;) {
       const wanted = limit - found.size;
-      const rows = await readStep(db, question, step, { after: from, limit: wanted });
+      const rows = await readStep(db, { look, selective, step, after: from, limit: wanted });
       for (const row of rows) {
         const keys = step.keysOf([row.key_0, row.key_1].slice(0, step.keys) as Key[]);
         from = { tie: row.tie, keys };
@@ -59,16 +62,25 @@ export async function readPage(
 /** How far to look for what custom filters let through, before everything that they let through is looked for. */
 const FIRST_LOOK = 1_000;
 
-async function readStep(
-  db: Knex,
-  question: ListQuestion,
-  step: Step,
-  { after, limit }: { after: Place | undefined; limit: number },
-): Promise<Row[]> {
-  const met = [...conditions(question, 'shown'), ...statusCondition(question)];
-  const custom = customConditions(question);
+/** What is looked for on a page, step after step. */
+interface Look {
+  asked: Narrowed;
+  /** Whether that is as narrow as it gets. */
+  isNarrowed: boolean;
+}
+
+interface Reading {
+  look: Look;
+  selective: boolean;
+  step: Step;
+  after: Place | undefined;
+  limit: number;
+}
+
+async function readStep(db: Knex, { look, selective, step, after, limit }: Reading): Promise<Row[]> {
+  const met = plainConditions(look.asked);
   // What nothing is left out of is read at once; else the IDs come first, for which an index alone is often enough.
-  if (step.withColumns !== undefined && !isSelective(question)) {
+  if (step.withColumns !== undefined && !selective) {
     return run<Row>(db, step.withColumns({ conditions: met, after, limit }, COLUMNS));
   }
   const place = PLACES[step.keys] ?? sql`tie`;
@@ -81,16 +93,29 @@ async function readStep(
         join incidents as i on i.id = page.id
         order by ${step.order}`,
     );
-  if (custom.length > 0) {
+  const { custom } = look.asked.question;
+  // Once few are known to be left, they are read at once.
+  if (custom.length > 0 && look.asked.conditions.length === 0) {
     // Postgres cannot tell how much such a filter lets through. What is frequent is found fastest along the order, one
     // incident after the other; and only what is not, by looking for all of it.
-    const candidates = step.statement({ conditions: met, after, limit: FIRST_LOOK });
+    const first = step.statement({ conditions: met, after, limit: FIRST_LOOK });
     const rows = await read(sql`
-      select i.id, ${place} from (${candidates}) as i
-      where ${all(customProbes(question))}
+      select i.id, ${place} from (${first}) as i
+      where ${all(customProbes(look.asked.question))}
       order by ${step.order}
       limit ${limit}`);
     if (rows.length === limit) return rows;
   }
-  return read(step.statement({ conditions: [...met, ...custom], after, limit }));
+  if (!look.isNarrowed) {
+    look.isNarrowed = true;
+    look.asked = await narrowTexts(db, look.asked);
+  }
+  const left = [...plainConditions(look.asked), ...customConditions(look.asked.question)];
+  return read(step.statement({ conditions: left, after, limit }));
 }
+
+const plainConditions = ({ question, conditions: more }: Narrowed): Sql[] => [
+  ...conditions(question, 'shown'),
+  ...statusCondition(question),
+  ...more,
+];

@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { fold } from '../src/domain/fold.ts';
+import { searchedGrams, textGrams } from '../src/store/text-grams.ts';
+
+const FIELD = 12;
+
+/** Texts of few characters, so that parts of them are found again; and of all that there are. */
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', 'B', 'ß', 'Σ', 'İ', '%', '_', '日', '😀', '😁', ' ') }),
+  fc.string({ unit: 'binary' }),
+);
+
+const hasAll = (text: string, searched: string) => {
+  const grams = new Set(textGrams(FIELD, text));
+  return searchedGrams(FIELD, searched).every((gram) => grams.has(gram));
+};
+
+describe('the grams of a text', () => {
+  test('hold those of every text that it contains', () => {
+    fc.assert(
+      fc.property(text, fc.nat(40), fc.nat(40), (whole, from, length) => {
+        const folded = fold(whole);
+        const part = [...folded].slice(from, from + length).join('');
+        expect(folded).toContain(part);
+        expect(hasAll(folded, part)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('tell apart most texts that another does not contain', () => {
+    const other = 'the quick brown fox jumps over a dog';
+    const missing = ['foxes', 'brow fox', 'z', 'xq', 'lazy', 'dogs', 'THE', 'juMp', '😀', 'browm'];
+    expect(missing.filter((searched) => hasAll(other, searched))).toEqual([]);
+  });
+
+  test('are of one, two and three characters, and no half of one', () => {
+    expect(textGrams(FIELD, 'ab😀')).toHaveLength(3 + 2 + 1);
+    expect(searchedGrams(FIELD, '😀')).toHaveLength(1);
+    expect(searchedGrams(FIELD, 'b😀')).toHaveLength(1);
+    expect(searchedGrams(FIELD, 'ab😀')).toHaveLength(1);
+    expect(hasAll('ab😀', 'b😀')).toBe(true);
+    expect(hasAll('ab😀', '😁')).toBe(false);
+  });
+
+  test('of nothing are none', () => {
+    expect(textGrams(FIELD, '')).toEqual([]);
+    expect(searchedGrams(FIELD, '')).toEqual([]);
+  });
+
+  test('of one field are none of another', () => {
+    const grams = (field: number) => textGrams(field, 'the quick brown fox 日本 😀');
+    const fields = [1, 2, 3, 1_000_000_007];
+    const all = new Set(fields.flatMap(grams));
+    expect(all.size).toBe(fields.length * grams(1).length);
+    expect([...all].every(Number.isSafeInteger)).toBe(true);
+  });
+
+  test('are few, however long the text is, and few are looked for', () => {
+    const long = Array.from({ length: 300_000 }, (_, index) =>
+      String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
+    );
+    expect(textGrams(FIELD, long.join('')).length).toBeLessThanOrEqual(65_536);
+    expect(searchedGrams(FIELD, long.join('')).length).toBeLessThan(100);
+    expect(hasAll(long.join(''), long.slice(1_000, 9_000).join(''))).toBe(true);
+  });
+});
