@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Operation, routeTable } from '../src/domain/route-table.ts';
+import { type Operation, parametersIn, routeTable } from '../src/domain/route-table.ts';
 
 const operation = (method: string, path: string, id = `${method} ${path}`): Operation => ({
   id,
@@ -60,6 +60,11 @@ describe('the route table', () => {
     expect(idOf('GET', '/api/v1/incidents/%61rchived')).toBe('GET /api/v1/incidents/{id}');
     expect(idOf('GET', '/api/v1/incidents/5%2Fclose')).toBe('GET /api/v1/incidents/{id}');
     expect(idOf('GET', '/api/v1/incidents/...')).toBe('GET /api/v1/incidents/{id}');
+  });
+
+  test('an operation finds its parameters in a path', () => {
+    const path = '/api/v1/teams/{id}/members/{userId}';
+    expect(parametersIn('/api/v1/teams/7/members/42', { path })).toEqual({ id: '7', userId: '42' });
   });
 
   test('a literal answers for its own methods', () => {

@@ -62,7 +62,15 @@ describeWithServers('an incident with a channel, through all five apps', () => {
     expect(named).toMatchObject({ status: 200, body: { channel_name: 'war-room', changed: true } });
     const old = await client.post(`${INCIDENTS}/${id}/rename-slack-channel`);
     expect(old).toMatchObject({ status: 200, body: { channel_name: 'inc-1-checkout' } });
-    expect(old.headers.get('Deprecation')).toMatch(/^@\d+$/);
+    // Also to those who may not call it, whom the gateway refuses.
+    const reader = await system.as({ scopes: ['incidents:read'] });
+    const refused = await reader.post(`${INCIDENTS}/${id}/rename-slack-channel`);
+    expect(refused.status).toBe(403);
+    for (const answer of [old, refused]) {
+      expect(answer.headers.get('Deprecation')).toMatch(/^@\d+$/);
+      expect(answer.headers.get('Link')).toBe(`<${path}>; rel="successor-version"`);
+      expect(Date.parse(answer.headers.get('Sunset') ?? '')).toBeGreaterThan(Date.parse('2027-05-20'));
+    }
   }, 60_000);
 
   test('is there at once while the chat is down; the channel comes when it is asked for again', async () => {

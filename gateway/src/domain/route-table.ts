@@ -1,4 +1,4 @@
-import type { Prerequisite, Scope } from '@tocsin/http';
+import type { Deprecation, Prerequisite, Scope } from '@tocsin/http';
 
 /** An operation of the API: who serves it, and what it asks of the caller. */
 export interface Operation {
@@ -10,6 +10,7 @@ export interface Operation {
   service: string;
   scope: Scope;
   needs: readonly Prerequisite[];
+  deprecation?: Deprecation | undefined;
 }
 
 /** What stands at a path; `allow` lists the methods that it takes. */
@@ -84,6 +85,17 @@ function descend(node: Node, segments: readonly string[], depth: number): Node |
   const found = literal === undefined ? undefined : descend(literal, segments, depth + 1);
   if (found !== undefined || node.parameter === undefined) return found;
   return descend(node.parameter, segments, depth + 1);
+}
+
+/** What stands in a path at the places of an operation's `{parameters}`. */
+export function parametersIn(path: string, operation: Pick<Operation, 'path'>): Record<string, string> {
+  const segments = path.split('/');
+  return Object.fromEntries(
+    operation.path.split('/').flatMap((segment, index) => {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+      return name === undefined ? [] : [[name, segments[index] ?? '']];
+    }),
+  );
 }
 
 /** Something between us and a service might resolve a dot segment, in whatever spelling. */

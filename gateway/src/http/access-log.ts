@@ -18,7 +18,10 @@ export function accessLog(log: Logger, metrics: Metrics): (exchange: Exchange) =
     const start = performance.now();
     response.once('close', () => {
       const milliseconds = performance.now() - start;
-      duration.observe({ operation: exchange.operation ?? 'none', status: response.statusCode }, milliseconds / 1_000);
+      duration.observe(
+        { operation: exchange.operation?.id ?? 'none', status: response.statusCode },
+        milliseconds / 1_000,
+      );
       log.info(
         {
           method: exchange.method,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
+import type { Operation } from '../domain/route-table.ts';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
 
 /** A request on its way through the gateway, and what has been found out about it so far. */
@@ -12,7 +13,7 @@ export interface Exchange {
   /** For the log and the metrics. */
   workspace: string | undefined;
   keyId: number | undefined;
-  operation: string | undefined;
+  operation: Operation | undefined;
 }
 
 /** How long a client that has its answer may go on sending its request; milliseconds. */

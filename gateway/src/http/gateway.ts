@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { checkContentLength, DomainError, notFound, sendError, toDomainError } from '@tocsin/http';
+import { checkContentLength, deprecationHeaders, DomainError, notFound, sendError, toDomainError } from '@tocsin/http';
 import type { Clock, Logger } from '@tocsin/runtime';
 import { forwardedHeaders } from '../clients/forwarded-headers.ts';
 import type { Upstream } from '../clients/upstream.ts';
 import { checkAccess } from '../domain/access.ts';
 import { clientAddress, clientNetwork, type TrustedProxies } from '../domain/client-address.ts';
 import { slugOf } from '../domain/host.ts';
-import type { Operation, RouteTable } from '../domain/route-table.ts';
+import { type Operation, parametersIn, type RouteTable } from '../domain/route-table.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import { checkFraming } from './framing.ts';
 import type { Caller, Identities } from './identities.ts';
@@ -111,7 +111,7 @@ function findOperation(exchange: Exchange, routes: RouteTable): Operation {
   if (resource === undefined) throw notFound('The path');
   const operation = resource.operation(method);
   if (operation === undefined) throw methodNotAllowed(method, resource.allow);
-  exchange.operation = operation.id;
+  exchange.operation = operation;
   return operation;
 }
 
@@ -125,9 +125,20 @@ async function showPage(page: OpenPage, exchange: Exchange, parts: GatewayParts)
   await page.show(response);
 }
 
-function refuse({ request, response, requestId }: Exchange, error: unknown, log: Logger): void {
+function refuse(exchange: Exchange, error: unknown, log: Logger): void {
+  const { request, response, requestId } = exchange;
   if (response.destroyed) return;
   const told = toDomainError(error, request, log);
   if (response.headersSent) response.destroy();
-  else sendError(response, told, requestId);
+  else {
+    sayDeprecated(exchange);
+    sendError(response, told, requestId);
+  }
+}
+
+/** As the service does when it answers itself. */
+function sayDeprecated({ response, target, operation }: Exchange): void {
+  if (operation?.deprecation === undefined) return;
+  const headers = deprecationHeaders(operation.deprecation, parametersIn(target.path, operation));
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

@@ -29,6 +29,7 @@ const extensions = z.object({
   [EXTENSIONS.service]: z.string(),
   [EXTENSIONS.scope]: z.enum(SCOPES),
   [EXTENSIONS.needs]: z.array(z.enum(PREREQUISITES)),
+  [EXTENSIONS.deprecation]: z.object({ since: z.string(), sunset: z.string(), successor: z.string() }).optional(),
 });
 
 /** @throws Error for an operation that does not say whom it belongs to and what it asks for */
@@ -44,6 +45,7 @@ export function operationsOf(descriptions: readonly ApiDescription[]): Operation
           service: read[EXTENSIONS.service],
           scope: read[EXTENSIONS.scope],
           needs: read[EXTENSIONS.needs],
+          deprecation: read[EXTENSIONS.deprecation],
         };
       }),
     ),

@@ -12,6 +12,7 @@ import {
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { readJsonBody } from './body.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { DomainError, errorBody, notFound, unavailable } from './errors.ts';
 import { readPath, readQuery } from './parameters.ts';
 import {
@@ -77,7 +78,10 @@ export function httpApp(options: HttpAppOptions): Express {
       if (principal?.kind !== 'user')
         throw new DomainError('authentication_required', 'The request does not come from the gateway');
       // First of all: a refusal is told by a deprecated operation, too.
-      sayDeprecated(response, route, request);
+      if (route.deprecated !== undefined) {
+        const headers = deprecationHeaders(route.deprecated, request.params as Record<string, string>);
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      }
       const reply = await answer(route, request, principal, log);
       if (options.checkReplies === true) checkReply(route, reply);
       sendReply(response, route, reply);
@@ -131,16 +135,6 @@ async function answer(route: Route, request: Request, principal: Principal, log:
     idempotencyKey,
     log: log.child({ request_id: requestId }),
   });
-}
-
-/** RFC 9745 and RFC 8594 (contract: Versioning). */
-function sayDeprecated(response: Response, { deprecated }: Route, { params }: Request): void {
-  if (deprecated === undefined) return;
-  const { since, sunset, successor } = deprecated;
-  const path = successor.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
-  response.setHeader('Deprecation', `@${Date.parse(since) / 1_000}`);
-  response.setHeader('Sunset', new Date(sunset).toUTCString());
-  response.setHeader('Link', `<${path}>; rel="successor-version"`);
 }
 
 function sendReply(response: Response, route: Route, reply: Reply): void {

@@ -19,6 +19,7 @@ export const EXTENSIONS = {
   service: 'x-tocsin-service',
   scope: 'x-tocsin-scope',
   needs: 'x-tocsin-prerequisites',
+  deprecation: 'x-tocsin-deprecation',
 } as const;
 
 /** A service's routes as an OpenAPI 3.1 document; deterministic, so that a stale one shows. */
@@ -44,7 +45,7 @@ function operation(service: string, route: Route): RouteConfig {
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
     tags: [route.tag],
-    ...(route.deprecated !== undefined && { deprecated: true }),
+    ...(route.deprecated !== undefined && { deprecated: true, [EXTENSIONS.deprecation]: route.deprecated }),
     security: [{ token: [] }],
     [EXTENSIONS.service]: service,
     [EXTENSIONS.scope]: route.scope,

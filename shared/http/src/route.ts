@@ -1,5 +1,6 @@
 import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
+import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Prerequisite, Principal, Scope } from './principal.ts';
 
@@ -56,8 +57,7 @@ export interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject
   bodyOptional?: boolean;
   idempotent?: boolean;
   precondition?: boolean;
-  /** `successor`: a path, which may have the route's own `{parameters}`. */
-  deprecated?: { since: string; sunset: string; successor: string };
+  deprecated?: Deprecation;
   reply: {
     status: number;
     /** Without one, the answer is empty. */
