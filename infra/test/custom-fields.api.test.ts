@@ -11,7 +11,7 @@ import {
   type TestDatabase,
 } from '@tocsin/testing';
 import { typedValue } from '@tocsin/testing/arbitraries';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { startApp as startCustomFields } from '../../services/custom-field/src/app.ts';
 import { customFieldConfig } from '../../services/custom-field/src/config.ts';
 import { schema as customFieldSchema } from '../../services/custom-field/src/schema.ts';

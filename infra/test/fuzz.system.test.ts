@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Answer, Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { ROOT } from '../environment.ts';
 import { startSystem, type System } from '../testing/system.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer } from '@tocsin/testing';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { at, create, newWorkspace, startService, type TestService } from './service.ts';
 
 let service: TestService;

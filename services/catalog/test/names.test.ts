@@ -1,6 +1,6 @@
 import { normaliseList } from '@tocsin/http';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { sortName } from '../src/domain/sort-name.ts';
 
 describe('lists of names', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { alternative, isSlug, SERVICE_SLUG, slugOf, TEAM_SLUG } from '../src/domain/slug.ts';
 
 describe('a given service slug', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FIELD_TYPES } from '@tocsin/contracts';
 import { anything, typedValue } from '@tocsin/testing/arbitraries';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
 
 let service: TestService;

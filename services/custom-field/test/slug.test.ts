@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { alternative, isSlug, slugOf } from '../src/domain/slug.ts';
 
 describe('the slug of a name', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { channelName, findTemplateFault, isChannelName, PLACEHOLDERS, slugify } from '../src/domain/channel-name.ts';
 
 const incident = {

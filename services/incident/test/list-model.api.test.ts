@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { planConfiguration } from '../src/administration.ts';
 import { expected } from './list/model.ts';
 import { furnish, handOver, type Listed, populate, setClock } from './list/population.ts';

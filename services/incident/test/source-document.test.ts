@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { text as anyText } from '@tocsin/testing/arbitraries';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { readSourceDocument } from '../src/domain/source/document.ts';
 
 const AT = '2026-11-20T10:00:00Z';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { fold } from '../src/domain/fold.ts';
 import { searchedGrams, textGrams } from '../src/store/text-grams.ts';
 

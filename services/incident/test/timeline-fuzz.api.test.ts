@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Answer, Client } from '@tocsin/testing';
 import { anything, text } from '@tocsin/testing/arbitraries';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { startService, type TestService } from './service.ts';
 
 let service: TestService;

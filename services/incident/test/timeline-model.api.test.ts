@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/runtime';
 import type { Client } from '@tocsin/testing';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { planConfiguration } from '../src/administration.ts';
 import { startService, type TestService } from './service.ts';
 import { openOwnDatabase, recordAnything } from './timeline.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CustomFieldDefinition, FIELD_TYPES, type FieldType } from '@tocsin/contracts';
 import { anything, typedValue } from '@tocsin/testing/arbitraries';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { startService, type TestService } from './service.ts';
 

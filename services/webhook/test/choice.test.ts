@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import { chooseFairly } from '../src/domain/choice.ts';
 import { budget, type Destination, SLOTS } from '../src/domain/limits.ts';
 

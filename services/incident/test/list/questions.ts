@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@tocsin/testing/fuzz';
 import type { Asked, CustomFilter } from './model.ts';
 import { CREATED, PLACES, TEXTS } from './population.ts';
 import { DEFINITIONS, type FieldSlug } from './world.ts';
