@@ -75,6 +75,9 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   });
   request.once('end', () => resolve(Buffer.concat(chunks)));
   request.once('error', reject);
-  request.once('close', () => reject(new DomainError('invalid_json', 'The body ended early')));
+  request.once('close', () => {
+    // Comes after every request; an error costs too much to be made for nothing.
+    if (!request.complete) reject(new DomainError('invalid_json', 'The body ended early'));
+  });
   return promise;
 }

@@ -1,5 +1,5 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, named } from '@tocsin/runtime';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 
@@ -117,10 +117,12 @@ export function replicaStore(db: Knex, workspaceId: number) {
 
     /** The owner that an active service of this slug hands on to its incidents. */
     async findOwnerTeam(slug: string): Promise<number | null> {
-      const row = await db('replica_services')
-        .where({ workspace_id: workspaceId, slug: slug.normalize('NFC') })
-        .whereNull('archived_at')
-        .first<{ owner_team_id: number | null } | undefined>('owner_team_id');
+      const [row] = await named<{ owner_team_id: number | null }>(
+        db,
+        'find-owner-team',
+        'select owner_team_id from replica_services where workspace_id = $1 and slug = $2 and archived_at is null',
+        [workspaceId, slug.normalize('NFC')],
+      );
       return row?.owner_team_id ?? null;
     },
 
