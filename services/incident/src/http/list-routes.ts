@@ -1,7 +1,8 @@
 import { type Cursors, DEFAULT_LIMIT, paginate, route } from '@tocsin/http';
 import { mrrProjection } from '../domain/exchange.ts';
 import { statusCounts } from '../domain/list-statuses.ts';
-import { countByStatus, countRestricted } from '../store/list/read-counts.ts';
+import { narrowMrr } from '../store/list/narrow.ts';
+import { readCounts } from '../store/list/read-counts.ts';
 import { readPage } from '../store/list/read-page.ts';
 import { mrrCurrencies } from '../store/mrr-currencies.ts';
 import type { Tools } from '../usecases/context.ts';
@@ -45,10 +46,10 @@ function listRoute({ tools, cursors, archived, path, id }: ListParts) {
       const after = cursor === undefined ? undefined : placeOf(cursor, { cursors, scope, question, sort });
 
       const { configuration, statuses: passing } = question;
-      const [listed, restricted, counted, seen] = await Promise.all([
-        readPage(database, question, { after, limit: limit + 1 }),
-        countRestricted(database, question),
-        wantsCounts ? countByStatus(database, question) : undefined,
+      const narrowed = await narrowMrr(database, question);
+      const [listed, { restricted, byStatus: counted }, seen] = await Promise.all([
+        readPage(database, narrowed, { after, limit: limit + 1 }),
+        readCounts(database, narrowed, { byStatus: wantsCounts }),
         configuration.exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
       ]);
       const { page, pagination } = paginate({

@@ -15,13 +15,9 @@ export interface Narrowed {
 }
 
 /**
- * The same question, with the IDs of incidents instead of filters that few meet, where only an index of the filter's own can
- * tell that they are few. Given IDs, Postgres knows whether to begin with them or to walk along the order.
+ * The same question, with the IDs of incidents instead of its filter by revenue, if few meet that: only an index of the filter's
+ * own can tell that they are few. Given IDs, Postgres knows whether to begin with them or to walk along the order.
  */
-export const narrow = async (db: Knex, question: ListQuestion): Promise<Narrowed> =>
-  narrowTexts(db, await narrowMrr(db, question));
-
-/** As far as revenue goes. */
 export async function narrowMrr(db: Knex, question: ListQuestion): Promise<Narrowed> {
   const search = await mrrSearch(db, question, MOST + 1);
   const ids = search && (await findFew(db, search));
@@ -29,7 +25,7 @@ export async function narrowMrr(db: Knex, question: ListQuestion): Promise<Narro
   return { question: { ...question, filters: { ...question.filters, mrr: null } }, conditions: [isOneOf(ids)] };
 }
 
-/** As far as texts go that fields contain. */
+/** The same for texts that fields contain. */
 export async function narrowTexts(db: Knex, { question, conditions }: Narrowed): Promise<Narrowed> {
   const found: Sql[] = [];
   const custom: CustomPredicate[] = [];

@@ -4,7 +4,7 @@ import { INCIDENT_COLUMNS, type IncidentRow, toIncident } from '../incident-row.
 import { conditions, isSelective, statusCondition } from './conditions.ts';
 import { customConditions, customProbes } from './custom-conditions.ts';
 import { customSteps } from './custom-steps.ts';
-import { type Narrowed, narrowMrr, narrowTexts } from './narrow.ts';
+import { type Narrowed, narrowTexts } from './narrow.ts';
 import { PLAIN_STEPS } from './plain-steps.ts';
 import type { ListQuestion } from './question.ts';
 import { all, run, Sql, sql } from './sql.ts';
@@ -32,16 +32,16 @@ export function stepsOf(question: ListQuestion): Step[] {
     : PLAIN_STEPS[sort.key](question, sort.direction);
 }
 
-/** Up to `limit` incidents of a list, after a place in it. */
+/** Up to `limit` incidents of a list, after a place in it. @param asked narrowed by `narrowMrr` */
 export async function readPage(
   db: Knex,
-  question: ListQuestion,
+  asked: Narrowed,
   { after, limit }: { after: ListPlace | undefined; limit: number },
 ): Promise<ListedIncident[]> {
   const found = new Map<number, ListedIncident>();
-  const selective = isSelective(question);
-  const look: Look = { asked: await narrowMrr(db, question), isNarrowed: false };
-  for (const [index, step] of stepsOf(question).entries()) {
+  const selective = isSelective(asked.question) || asked.conditions.length > 0;
+  const look: Look = { asked, isNarrowed: false };
+  for (const [index, step] of stepsOf(asked.question).entries()) {
     if (index < (after?.step ?? 0)) continue;
     let from: Place | undefined = index === after?.step ? after : undefined;
     for (let isMore = true; isMore && found.size < limit;) {
