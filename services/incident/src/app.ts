@@ -98,13 +98,7 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
     ],
     sweeps: [
       { name: 'forgetting idempotency keys', work: async () => sweepIdempotencyKeys(database) },
-      {
-        name: 'resealing chat tokens',
-        work: async () => {
-          await tools.chats.reseal();
-          return false;
-        },
-      },
+      { name: 'resealing chat tokens', work: async () => tools.chats.reseal().then(() => false) },
     ],
     dispatchers: [provisioner],
     workers: [relay],

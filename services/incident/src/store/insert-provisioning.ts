@@ -3,7 +3,7 @@ import type { StepKey } from '../domain/provisioning.ts';
 import type { ProvisioningRequest } from './provisioning-store.ts';
 
 /** What is to be set up for an incident that is just being made. */
-export interface NewProvisioning extends Omit<ProvisioningRequest, 'incidentId'> {
+export interface NewProvisioning extends ProvisioningRequest {
   /** `dueAt`: null for a step that waits for another. */
   steps: readonly { key: StepKey; dueAt: Instant | null }[];
   now: Instant;

@@ -1,3 +1,4 @@
+import type { EventWorkspace } from '@tocsin/contracts';
 import type { ErrorCode } from '@tocsin/http';
 import type { Instant, Knex } from '@tocsin/runtime';
 import {
@@ -11,8 +12,7 @@ import {
 
 /** What was asked for an incident, with what its steps need. */
 export interface ProvisioningRequest {
-  incidentId: number;
-  workspace: { id: number; slug: string; is_demo: boolean };
+  workspace: EventWorkspace;
   requestId: string;
   /** In the purpose of the incident's channel. */
   marker: string;
@@ -28,7 +28,6 @@ interface StepRow {
 }
 
 interface RequestRow {
-  incident_id: number;
   workspace_id: number;
   workspace_slug: string;
   is_demo: boolean;
@@ -62,7 +61,6 @@ export function provisioningStore(db: Knex) {
       const row = await db('provisionings')
         .where({ incident_id: incidentId })
         .first<RequestRow | undefined>(
-          'incident_id',
           'workspace_id',
           'workspace_slug',
           'is_demo',
@@ -72,7 +70,6 @@ export function provisioningStore(db: Knex) {
         );
       if (row === undefined) throw new Error(`nothing is provisioned for incident ${incidentId}`);
       return {
-        incidentId: row.incident_id,
         workspace: { id: row.workspace_id, slug: row.workspace_slug, is_demo: row.is_demo },
         requestId: row.request_id,
         marker: row.marker,
@@ -80,14 +77,12 @@ export function provisioningStore(db: Knex) {
       };
     },
 
-    /** Asks for failed steps again. Answers those that were failed. */
-    async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<StepKey[]> {
-      const rows = await db('provisioning_steps')
+    /** Asks for failed steps again. Answers how many there were. */
+    async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<number> {
+      return db('provisioning_steps')
         .where({ incident_id: incidentId, status: 'failed' })
         .whereIn('key', keys)
-        .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now })
-        .returning<{ key: StepKey }[]>('key');
-      return rows.map(({ key }) => key);
+        .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now });
     },
 
     /** Makes a step wait for another. */

@@ -21,8 +21,8 @@ export async function retryProvisioning(tools: Tools, command: RetryCommand): Pr
     const incident = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
     checkWritable(incident);
     const store = provisioningStore(trx);
-    const retried = await store.retry(id, steps, tools.clock.now());
-    if (retried.length === 0) throw wrongState('No step of the provisioning has failed');
+    if ((await store.retry(id, steps, tools.clock.now())) === 0)
+      throw wrongState('No step of the provisioning has failed');
     const asked = await store.find(id);
     const channel = asked?.steps.find(({ key }) => key === 'slack_channel')?.status;
     // Whoever is invited needs the channel first, unless one was linked by hand.
