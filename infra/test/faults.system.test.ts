@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
@@ -13,13 +11,11 @@ import {
   type Receiver,
   startRabbitMq,
   startReceiver,
-  testServers,
 } from '@tocsin/testing';
 import { describeWithServersToKill } from '@tocsin/testing/suites';
-import { runAdmin } from '../admin/run-admin.ts';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
-import { freePorts } from '../ports.ts';
-import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
+import { processesWith, type RunningCommand } from '../testing/commands.ts';
+import { type LocalGround, localGround } from '../testing/local-ground.ts';
 
 /** Below the ten that one address gets in a minute, with room for what is sent twice. */
 const BURST = 7;
@@ -29,6 +25,7 @@ const ALL = { within: 60_000, what: 'every event at its receiver' };
 
 describeWithServersToKill('nothing is lost', () => {
   const receivers: Receiver[] = [];
+  let ground: LocalGround;
   let folder: string;
   let broker: OwnRabbitMq;
   let postgres: EmbeddedPostgres;
@@ -36,7 +33,8 @@ describeWithServersToKill('nothing is lost', () => {
   let baseUrl: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-faults-'));
+    ground = await localGround();
+    ({ folder } = ground);
     // As root, the database runs as somebody else, who has to get at its files.
     await chmod(folder, 0o711);
     const certificate = await createCertificate(ADDRESSES);
@@ -49,14 +47,9 @@ describeWithServersToKill('nothing is lost', () => {
       logFile: path.join(folder, 'postgres.log'),
       maxConnections: 100,
     });
-    const [port = 0] = await freePorts(1);
-    services = runCommand('local/main.ts', {
-      PORT: String(port),
-      TOCSIN_DATA_DIR: folder,
-      TOCSIN_NAMESPACE: `t${randomBytes(5).toString('hex')}`,
+    services = ground.start({
       DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
       AMQP_URL: broker.url,
-      REDIS_URL: testServers().redisUrl,
       NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),
       WEBHOOK_TEST_RECEIVERS: ADDRESSES.map((host, index) => `${host}:${receivers[index]!.port}`).join(','),
     });
@@ -69,45 +62,13 @@ describeWithServersToKill('nothing is lost', () => {
     await postgres.stop();
     await broker.remove();
     await Promise.all(receivers.map(async (receiver) => receiver.stop()));
-    await rm(folder, { recursive: true, force: true });
+    await ground.remove();
   }, 60_000);
-
-  const admin = async (...words: string[]) => {
-    const { printed = '', fault } = await runAdmin([...words, '--json'], { TOCSIN_DATA_DIR: folder });
-    if (fault !== undefined) throw new Error(fault);
-    return JSON.parse(printed);
-  };
 
   /** A workspace of its own, with an active subscription to one of the receivers. */
   async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {
     const receiver = receivers[index]!;
-    const email = `ana@${slug}.example`;
-    await admin('workspace', 'create', '--slug', slug, '--name', slug);
-    await admin(
-      'user',
-      'create',
-      '--workspace',
-      slug,
-      '--email',
-      email,
-      '--name',
-      'Ana',
-      '--role',
-      'admin',
-      '--seat',
-      'responder',
-    );
-    const { token } = await admin(
-      'key',
-      'create',
-      '--workspace',
-      slug,
-      '--user',
-      email,
-      '--name',
-      'test',
-      '--all-scopes',
-    );
+    const token = await ground.workspace(slug);
     const client = httpClient(baseUrl, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook', ADDRESSES[index]) });
     const verified = await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);

@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
 import { removeTopology, testServers } from '@tocsin/testing';
 import pg from 'pg';
-import { runAdmin } from '../admin/run-admin.ts';
 import { freePorts } from '../ports.ts';
+import { type Administer, administrator } from './administer.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
 
 /** What five apps as processes of their own stand on in a test: a folder, a port, a database and names that nobody else has. */
@@ -15,8 +15,8 @@ export interface LocalGround {
   readonly port: number;
   /** Starts the apps as `make services` does; `settings` come on top. */
   start(settings?: Environment): RunningCommand;
-  /** Carries out an administrator's command on what runs here, and answers what it prints with `--json`. */
-  admin(...words: string[]): ReturnType<typeof JSON.parse>;
+  /** Of what runs here. */
+  admin: Administer;
   /** Makes a workspace and a key of all scopes in it; answers the key's token. */
   workspace(slug: string): Promise<string>;
   /** When nothing runs here any more. */
@@ -31,11 +31,7 @@ export async function localGround(): Promise<LocalGround> {
   const database = new URL(servers.databaseUrl);
   database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
 
-  const admin = async (...words: string[]) => {
-    const { printed = '', fault } = await runAdmin([...words, '--json'], { TOCSIN_DATA_DIR: folder });
-    if (fault !== undefined) throw new Error(fault);
-    return JSON.parse(printed);
-  };
+  const admin = administrator({ TOCSIN_DATA_DIR: folder });
   return {
     folder,
     port,

@@ -27,8 +27,8 @@ import { schema as incidentSchema } from '../../services/incident/src/schema.ts'
 import { startApp as startWebhook } from '../../services/webhook/src/app.ts';
 import { webhookConfig } from '../../services/webhook/src/config.ts';
 import { schema as webhookSchema } from '../../services/webhook/src/schema.ts';
-import { runAdmin } from '../admin/run-admin.ts';
 import { APP_NAMES, type AppName, placeApps } from '../apps.ts';
+import { type Administer, administrator } from './administer.ts';
 
 const SCHEMAS = [gatewaySchema, incidentSchema, catalogSchema, customFieldSchema, webhookSchema];
 
@@ -49,8 +49,7 @@ export interface System {
   database: TestDatabase;
   /** Makes a workspace that is not there yet, a user and a key; speaks as that key. */
   as(person?: Person): Promise<Client & { token: string }>;
-  /** Carries out an administrator's command, and answers what it prints with `--json`. */
-  admin(...words: string[]): ReturnType<typeof JSON.parse>;
+  admin: Administer;
   /** Speaks to a workspace without a token. */
   anonymously(workspace?: string): Client;
   /** Stops one app. */
@@ -130,11 +129,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     namespace,
     database,
     anonymously,
-    admin: async (...words) => {
-      const { printed = '', fault } = await runAdmin([...words, '--json'], places.gateway);
-      if (fault !== undefined) throw new Error(fault);
-      return JSON.parse(printed);
-    },
+    admin: administrator(places.gateway),
     as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = ALL_SCOPES } = {}) => {
       await admin
         .getWorkspace(workspace)

@@ -1,4 +1,4 @@
-import { openDatabase } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/runtime';
 import {
   type Answer,
   type Client,
@@ -11,8 +11,7 @@ import {
 } from '@tocsin/testing';
 import { connectChat, disconnectChat } from '../src/administration.ts';
 import type { ProvisioningWire } from '../src/http/chat-wire.ts';
-import { schema } from '../src/schema.ts';
-import { startService, type TestService } from './service.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 export const INCIDENTS = '/api/v1/incidents';
 
@@ -63,9 +62,8 @@ export async function chatWorkspace(
   const client = service.as({
     workspace: { id, slug: `workspace-${id}`, short_title_required: requiresShortTitle },
   });
-  const administer = async (work: (database: ReturnType<typeof openDatabase>) => Promise<unknown>) => {
-    const url = service.database.url(schema.name);
-    const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 1 });
+  const administer = async (work: (database: Knex) => Promise<unknown>) => {
+    const database = openOwnDatabase(service);
     await work(database).finally(async () => database.destroy());
   };
   const provisioning = async (incidentId: number) => {

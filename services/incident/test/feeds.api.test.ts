@@ -6,8 +6,7 @@ import { createLogger, type Knex } from '@tocsin/runtime';
 import { eventually, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 interface Feed {
   id?: string;

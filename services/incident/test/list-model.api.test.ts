@@ -5,8 +5,7 @@ import { expected } from './list/model.ts';
 import { furnish, handOver, type Listed, populate, setClock } from './list/population.ts';
 import { type Question, question, searchOf } from './list/questions.ts';
 import { CONFIGURATION, NOW } from './list/world.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 /**
  * Lists against a model: an array, filtered and sorted by the words of the contract. Few distinct values, so that keys

@@ -7,8 +7,7 @@ import { impactStore } from '../src/store/impact-store.ts';
 import { toRecord } from '../src/store/value-row.ts';
 import { valueStore } from '../src/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 /** Filters that few incidents meet, and some that more meet than are looked up: 3,000 is where that changes. */
 const NOW = '2026-11-20T12:00:00.000Z';

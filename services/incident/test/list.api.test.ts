@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { planConfiguration } from '../src/administration.ts';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 const clock = setClock(NOW);

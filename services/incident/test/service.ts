@@ -1,4 +1,4 @@
-import { type Environment, memoryVersions, type Versions } from '@tocsin/runtime';
+import { type Environment, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, testGround } from '@tocsin/testing';
 import { type Parts, startApp } from '../src/app.ts';
 import { incidentConfig } from '../src/config.ts';
@@ -26,3 +26,7 @@ export async function startService(parts: Partial<Parts> = {}, settings: Environ
   const app = await startApp(config, { ...ground.parts, versions, ...parts });
   return { ...ground.serving(app, owners), versions, owners };
 }
+
+/** The service's own database, for what no client can do. */
+export const openOwnDatabase = (service: TestService): Knex =>
+  openDatabase({ url: service.database.url(schema.name), schema: schema.name, application: 'test', poolSize: 2 });

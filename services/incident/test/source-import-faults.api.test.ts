@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Knex } from '@tocsin/runtime';
 import { type Answer, behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase } from './service.ts';
 
 let receiver: Receiver;
 let service: ImportingService;

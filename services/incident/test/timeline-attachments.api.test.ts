@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Knex, later, openKeyring } from '@tocsin/runtime';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase, recordAnything } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { recordAnything } from './timeline.ts';
 
 const now = '2026-11-20T12:00:00.000Z';
 let withStore: TestService;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/runtime';
 import type { Client } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase, recordAnything } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { recordAnything } from './timeline.ts';
 
 let service: TestService;
 let client: Client;

@@ -3,8 +3,8 @@ import type { Knex } from '@tocsin/runtime';
 import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { planConfiguration } from '../src/administration.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase, recordAnything } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { recordAnything } from './timeline.ts';
 
 /**
  * The timeline against a model: a plain array, filtered and sorted by the words of the contract. Few distinct values, so

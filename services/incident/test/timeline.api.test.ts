@@ -3,8 +3,7 @@ import type { Knex } from '@tocsin/runtime';
 import { type Answer, type Client, eventually } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { startService, type TestService } from './service.ts';
-import { openOwnDatabase } from './timeline.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 const broker = new RecordingBroker();
 let service: TestService;

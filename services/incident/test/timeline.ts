@@ -1,13 +1,8 @@
-import { type Knex, openDatabase } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/runtime';
 import { record, type TimelineEvent } from '../src/domain/timeline-event.ts';
 import { incidentStore } from '../src/store/incident-store.ts';
 import { timelineStore } from '../src/store/timeline-store.ts';
 import { saveTimeline } from '../src/usecases/save-timeline.ts';
-import type { TestService } from './service.ts';
-
-/** The service's own database, for what no client can do. */
-export const openOwnDatabase = (service: TestService): Knex =>
-  openDatabase({ url: service.database.url('incident'), schema: 'incident', application: 'test', poolSize: 2 });
 
 /** Records an event that the API lets nobody record: of any source and type, with AI context and evidence. */
 export async function recordAnything(
