@@ -1,7 +1,7 @@
 import { SCOPES } from '@tocsin/http';
 import type { Command } from './command.ts';
-import { keyView } from './views.ts';
 import { UsageError } from './usage-error.ts';
+import { keyView } from './views.ts';
 
 export const keyCommands: readonly Command[] = [
   {

@@ -5,10 +5,10 @@ import { explanation, overview } from './help.ts';
 import { keyCommands } from './key-commands.ts';
 import { slackCommands } from './slack-commands.ts';
 import { targetEnvironment, withTarget } from './target.ts';
+import { UsageError } from './usage-error.ts';
 import { userCommands } from './user-commands.ts';
 import { readable } from './views.ts';
 import { workspaceCommands } from './workspace-commands.ts';
-import { UsageError } from './usage-error.ts';
 
 const COMMANDS: readonly Command[] = [...workspaceCommands, ...userCommands, ...keyCommands, ...slackCommands];
 

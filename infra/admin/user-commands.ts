@@ -1,7 +1,7 @@
 import { ROLES, SEATS } from '../../gateway/src/administration.ts';
 import type { Command, Flag } from './command.ts';
-import { userView } from './views.ts';
 import { UsageError } from './usage-error.ts';
+import { userView } from './views.ts';
 
 const who: Record<string, Flag> = {
   workspace: { type: 'string', value: 'SLUG', help: 'the workspace', required: true },

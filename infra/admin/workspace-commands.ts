@@ -1,7 +1,7 @@
 import type { Command, Flag, Given } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
-import { workspaceView } from './views.ts';
 import { UsageError } from './usage-error.ts';
+import { workspaceView } from './views.ts';
 
 const slug: Flag = { type: 'string', value: 'SLUG', help: 'the first label of its host name', required: true };
 

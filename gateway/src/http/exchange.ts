@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
-import type { Operation } from '../domain/route-table.ts';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
+import type { Operation } from '../domain/route-table.ts';
 
 /** A request on its way through the gateway, and what has been found out about it so far. */
 export interface Exchange {

@@ -140,5 +140,5 @@ function refuse(exchange: Exchange, error: unknown, log: Logger): void {
 function sayDeprecated({ response, target, operation }: Exchange): void {
   if (operation?.deprecation === undefined) return;
   const headers = deprecationHeaders(operation.deprecation, parametersIn(target.path, operation));
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.setHeaders(new Map(Object.entries(headers)));
 }

@@ -10,10 +10,10 @@ import { incidentHandlers } from './messaging/incidents.ts';
 import { schema } from './schema.ts';
 import { databaseTime, timeOf } from './store/time.ts';
 import type { Tools } from './usecases/context.ts';
-import { startSending } from './usecases/send-deliveries.ts';
 import { figures as metricsOf } from './usecases/figures.ts';
 import { forgetOldData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { resealBoxes } from './usecases/reseal-boxes.ts';
+import { startSending } from './usecases/send-deliveries.ts';
 import { vault } from './usecases/vault.ts';
 
 /** What a caller may bring instead of the real thing: the embedded way to run, and tests. */

@@ -80,7 +80,7 @@ export function httpApp(options: HttpAppOptions): Express {
       // First of all: a refusal is told by a deprecated operation, too.
       if (route.deprecated !== undefined) {
         const headers = deprecationHeaders(route.deprecated, request.params as Record<string, string>);
-        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+        response.setHeaders(new Map(Object.entries(headers)));
       }
       const reply = await answer(route, request, principal, log);
       if (options.checkReplies === true) checkReply(route, reply);
@@ -139,7 +139,7 @@ async function answer(route: Route, request: Request, principal: Principal, log:
 
 function sendReply(response: Response, route: Route, reply: Reply): void {
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
+  response.setHeaders(new Map(Object.entries(reply.headers ?? {})));
   const status = reply.status ?? route.reply.status;
   if (reply.text !== undefined) sendText(response, status, reply.text);
   else if (reply.body !== undefined) sendJson(response, status, reply.body);
@@ -163,7 +163,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 export function sendError(response: ServerResponse, error: DomainError, requestId: string): void {
-  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+  response.setHeaders(new Map(Object.entries(error.headers)));
   sendJson(response, error.status, errorBody(error, requestId));
 }
 
