@@ -1,4 +1,4 @@
-# Everything there is to run. Needs Node 20 or later, npm and make; the repository brings its own Node 24.
+# The commands of the repository. Needs Node 20 or later, npm and make; Node 24 is installed as a dependency.
 
 NODE := node_modules/.bin/node
 RUN := npm run --silent
@@ -6,27 +6,27 @@ RUN := npm run --silent
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## List what there is to run
+help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# npm writes the hidden lock file last: where it is the newer one, what is installed is what the lock file says.
+# npm writes the hidden lock file last: if it is newer than package-lock.json, the installation is up to date.
 .PHONY: install
-install: ## Install the dependencies, when package-lock.json is newer than the last installation
+install: ## Install the dependencies, if package-lock.json is newer than the last installation
 	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then \
 		echo 'Installing dependencies ...'; \
 		npm ci --loglevel=error >/dev/null; \
 	fi
 
 .PHONY: start
-start: install ## Run everything in one process; needs no server of yours
+start: install ## Run all apps in one process; needs no other servers
 	@$(NODE) infra/embedded/main.ts
 
 .PHONY: services
-services: install ## Run the five apps as processes on your own PostgreSQL, RabbitMQ and Redis
+services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis
 	@$(NODE) infra/local/main.ts
 
 .PHONY: migrate
-migrate: install ## Make or bring up to date database, roles and schemas (DATABASE_URL)
+migrate: install ## Create or update the database, roles and schemas (DATABASE_URL)
 	@$(NODE) infra/migrate/main.ts
 
 .PHONY: admin
@@ -34,7 +34,7 @@ admin: install ## Manage workspaces, users and API keys: make admin ARGS="worksp
 	@$(RUN) admin -- $(ARGS)
 
 .PHONY: test
-test: install ## Run all tests; ARGS="-t pattern" or ARGS=path for some
+test: install ## Run all tests, or some with ARGS="-t pattern" or ARGS=path
 	@$(RUN) test -- $(ARGS)
 
 .PHONY: check
@@ -42,7 +42,7 @@ check: install ## Run the static checks: types, lint, format, boundaries, genera
 	@$(RUN) check
 
 .PHONY: generate
-generate: install ## Write the files that are made from the sources: API descriptions, event documents
+generate: install ## Generate API descriptions and event documents from the sources
 	@$(RUN) generate
 
 .PHONY: reset
@@ -50,5 +50,5 @@ reset: install ## Remove the data of make start
 	@$(NODE) infra/embedded/reset.ts
 
 .PHONY: clean
-clean: ## Remove what was installed and measured
+clean: ## Remove installed dependencies and coverage reports
 	@rm -rf node_modules gateway/node_modules services/*/node_modules shared/*/node_modules infra/node_modules coverage

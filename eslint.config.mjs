@@ -21,11 +21,11 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // A number in a message is its decimal form; nothing is hidden by it.
+      // Numbers in messages are unambiguous.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      // An async method that has nothing to wait for today still keeps its interface.
+      // An async method may implement an interface without awaiting anything.
       '@typescript-eslint/require-await': 'off',
-      // `return next(error)` is the end of a handler that answers nothing.
+      // `return next(error)` ends a handler.
       '@typescript-eslint/no-confusing-void-expression': [
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
@@ -44,10 +44,10 @@ export default defineConfig(
       '@typescript-eslint/dot-notation': ['error', { allowIndexSignaturePropertyAccess: true }],
       // Factories return closures, which have no `this` to lose; the few classes keep their state in #private fields.
       '@typescript-eslint/unbound-method': 'off',
-      // Asks for the `!` that another rule forbids.
+      // Demands the `!` that another rule forbids.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
-      // The three below know neither `Promise.withResolvers<void>()`, nor rows that a caller names the type of, nor
-      // zod's object without properties.
+      // These three reject `Promise.withResolvers<void>()`, row types that a caller names, and zod objects without
+      // properties.
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       '@typescript-eslint/no-generated-empty-object-type': 'off',
@@ -65,21 +65,28 @@ export default defineConfig(
     },
   },
   {
-    // The edges of processes, and everything that only runs on a developer's machine.
-    files: ['**/src/main.ts', '**/src/config.ts', 'infra/**/*.ts', '**/test/**/*.ts', 'shared/testing/**/*.ts'],
+    // Entry points of processes, and code that runs only on a developer's machine.
+    files: [
+      '**/src/main.ts',
+      '**/src/config.ts',
+      'infra/**/*.ts',
+      'docs/**/*.ts',
+      '**/test/**/*.ts',
+      'shared/testing/**/*.ts',
+    ],
     rules: { 'no-restricted-properties': 'off', 'no-restricted-imports': 'off' },
   },
   {
-    // Commands: what they print is their answer.
-    files: ['infra/**/*.ts'],
+    // Commands and examples print their results.
+    files: ['infra/**/*.ts', 'docs/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {
-    // Tests reach into answers of every shape; the shapes themselves are checked by the app.
+    // Tests read responses of every shape; the app validates the shapes.
     files: ['**/test/**/*.ts', 'infra/testing/**/*.ts', 'shared/testing/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // What a callback has set meanwhile, it takes for unset still.
+      // The rule does not see that a callback has set a variable.
       '@typescript-eslint/no-unnecessary-condition': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

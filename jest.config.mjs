@@ -1,7 +1,7 @@
-/** Tests run as native ES modules; swc strips the types the way Node does. */
+/** Tests run as native ES modules; swc strips the types, as Node does. */
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
-  // Not the data folder of make start, which need not even be readable.
+  // Excludes the data folder of make start, which may be unreadable.
   roots: ['gateway', 'services', 'shared', 'infra'].map((folder) => `<rootDir>/${folder}`),
   testMatch,
   testEnvironment: 'node',
@@ -23,7 +23,7 @@ const servers = {
 export default {
   testTimeout: 30_000,
   maxWorkers: 2,
-  reporters: ['default', '<rootDir>/infra/testing/closing-lines.ts'],
+  reporters: ['default', '<rootDir>/infra/testing/summary-reporter.ts'],
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(*.api|*.system).test.ts']),
     project('api', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.api.test.ts'], servers),

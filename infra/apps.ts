@@ -1,50 +1,205 @@
-import type { Environment } from '@tocsin/runtime';
+import { CURSOR_PURPOSE } from '@tocsin/http';
+import type { App, Environment, Knex } from '@tocsin/runtime';
+import type { Overrides as GatewayOverrides } from '../gateway/src/app.ts';
+import { gatewayConfig } from '../gateway/src/config.ts';
+import { schema as gatewaySchema } from '../gateway/src/schema.ts';
+import type { Overrides as CatalogOverrides } from '../services/catalog/src/app.ts';
+import { catalogConfig } from '../services/catalog/src/config.ts';
+import { schema as catalogSchema } from '../services/catalog/src/schema.ts';
+import type { Overrides as CustomFieldOverrides } from '../services/custom-field/src/app.ts';
+import { customFieldConfig } from '../services/custom-field/src/config.ts';
+import { schema as customFieldSchema } from '../services/custom-field/src/schema.ts';
+import type { Overrides as IncidentOverrides } from '../services/incident/src/app.ts';
+import { incidentConfig } from '../services/incident/src/config.ts';
+import { schema as incidentSchema } from '../services/incident/src/schema.ts';
+import type { Overrides as WebhookOverrides } from '../services/webhook/src/app.ts';
+import { webhookConfig } from '../services/webhook/src/config.ts';
+import { schema as webhookSchema } from '../services/webhook/src/schema.ts';
 import { freePorts } from './ports.ts';
 
-/** The five apps: where each stands in the repository, and the setting by which the others find it. */
-export const APPS = {
-  incident: { folder: 'services/incident', address: 'INCIDENT_URL' },
-  catalog: { folder: 'services/catalog', address: 'CATALOG_URL' },
-  'custom-field': { folder: 'services/custom-field', address: 'CUSTOM_FIELD_URL' },
-  webhook: { folder: 'services/webhook', address: 'WEBHOOK_URL' },
-  gateway: { folder: 'gateway', address: 'GATEWAY_INTERNAL_URL' },
-} as const;
+export type AppName = 'gateway' | 'incident' | 'catalog' | 'custom-field' | 'webhook';
 
-export type AppName = keyof typeof APPS;
+/** What a caller can start an app with instead of the real thing. An app ignores what it does not use. */
+export type AppOverrides = Partial<
+  GatewayOverrides & IncidentOverrides & CatalogOverrides & CustomFieldOverrides & WebhookOverrides
+>;
 
-/** In the order of starting; stopping is the other way round. The gateway is the last to let anybody in. */
-export const APP_NAMES = Object.keys(APPS) as AppName[];
+/** Everything that `infra/` has to know about an app. */
+export interface AppDefinition {
+  /** From the top of the repository; holds `src/main.ts`. */
+  folder: string;
+  /** The database schema that the app owns, and the folder of its migrations. */
+  schema: { readonly name: string; readonly migrations: string };
+  /** The variable that holds the URL of the app's own database. */
+  databaseVariable: string;
+  /** The variable by which the other apps find this one. */
+  addressVariable: string;
+  /** The variables for the host and the port that the other apps reach. */
+  listenVariables: { host: string; port: string };
+  /** Whether the app needs `REDIS_URL`. */
+  usesRedis: boolean;
+  /** Whether the app writes events to an outbox. */
+  publishesEvents: boolean;
+  /** What the app encrypts and signs for itself: purposes of secret keys. */
+  ownKeys: readonly string[];
+  /** @throws ConfigError naming each setting that is missing or malformed */
+  readConfig(env: Environment): unknown;
+  /** Starts the app in this process. Loads its code only now, so that commands that start nothing stay small. */
+  start(env: Environment, overrides: AppOverrides): Promise<App>;
+  /** Whether the app's database holds encrypted data; only apps that encrypt data have it. */
+  holdsSecrets?(database: Knex): Promise<boolean>;
+}
 
 /**
- * Gives each app a free loopback port, and each app's environment the addresses of all. Only the gateway's public
- * address is the one that `env` asks for.
+ * The registry of the apps. A new service is added here; the tests then ask for its stage in the Dockerfile, its
+ * Compose service and its Kubernetes manifests.
  */
-export async function placeApps(env: Environment): Promise<Record<AppName, Environment>> {
+export const APPS: Readonly<Record<AppName, AppDefinition>> = {
+  gateway: {
+    folder: 'gateway',
+    schema: gatewaySchema,
+    databaseVariable: 'GATEWAY_DATABASE_URL',
+    addressVariable: 'GATEWAY_INTERNAL_URL',
+    // HOST and PORT are the public server's.
+    listenVariables: { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' },
+    usesRedis: true,
+    publishesEvents: true,
+    ownKeys: [],
+    readConfig: gatewayConfig,
+    start: async (env, overrides) => {
+      const { startApp } = await import('../gateway/src/app.ts');
+      return startApp(gatewayConfig(env), overrides);
+    },
+  },
+  incident: {
+    folder: 'services/incident',
+    schema: incidentSchema,
+    databaseVariable: 'INCIDENT_DATABASE_URL',
+    addressVariable: 'INCIDENT_URL',
+    listenVariables: { host: 'HOST', port: 'PORT' },
+    usesRedis: true,
+    publishesEvents: true,
+    ownKeys: [CURSOR_PURPOSE, 'chat-token', 'attachment-url'],
+    readConfig: incidentConfig,
+    start: async (env, overrides) => {
+      const { startApp } = await import('../services/incident/src/app.ts');
+      return startApp(incidentConfig(env), overrides);
+    },
+    holdsSecrets: async (database) => {
+      const { holdsSecrets } = await import('../services/incident/src/administration.ts');
+      return holdsSecrets(database);
+    },
+  },
+  catalog: {
+    folder: 'services/catalog',
+    schema: catalogSchema,
+    databaseVariable: 'CATALOG_DATABASE_URL',
+    addressVariable: 'CATALOG_URL',
+    listenVariables: { host: 'HOST', port: 'PORT' },
+    usesRedis: true,
+    publishesEvents: true,
+    ownKeys: [CURSOR_PURPOSE],
+    readConfig: catalogConfig,
+    start: async (env, overrides) => {
+      const { startApp } = await import('../services/catalog/src/app.ts');
+      return startApp(catalogConfig(env), overrides);
+    },
+  },
+  'custom-field': {
+    folder: 'services/custom-field',
+    schema: customFieldSchema,
+    databaseVariable: 'CUSTOM_FIELD_DATABASE_URL',
+    addressVariable: 'CUSTOM_FIELD_URL',
+    listenVariables: { host: 'HOST', port: 'PORT' },
+    usesRedis: true,
+    publishesEvents: true,
+    ownKeys: [CURSOR_PURPOSE],
+    readConfig: customFieldConfig,
+    start: async (env, overrides) => {
+      const { startApp } = await import('../services/custom-field/src/app.ts');
+      return startApp(customFieldConfig(env), overrides);
+    },
+  },
+  webhook: {
+    folder: 'services/webhook',
+    schema: webhookSchema,
+    databaseVariable: 'WEBHOOK_DATABASE_URL',
+    addressVariable: 'WEBHOOK_URL',
+    listenVariables: { host: 'HOST', port: 'PORT' },
+    usesRedis: false,
+    publishesEvents: false,
+    ownKeys: ['webhook-secret', 'webhook-url'],
+    readConfig: webhookConfig,
+    start: async (env, overrides) => {
+      const { startApp } = await import('../services/webhook/src/app.ts');
+      return startApp(webhookConfig(env), overrides);
+    },
+    holdsSecrets: async (database) => {
+      const { holdsSecrets } = await import('../services/webhook/src/administration.ts');
+      return holdsSecrets(database);
+    },
+  },
+};
+
+export const APP_NAMES = Object.keys(APPS) as AppName[];
+
+export type ServiceName = Exclude<AppName, 'gateway'>;
+
+/** The apps behind the gateway: it starts after them and stops before them. */
+export const SERVICE_NAMES = APP_NAMES.filter((name): name is ServiceName => name !== 'gateway');
+
+/** `TOCSIN_BROKER` of a running instance whose broker is in its own memory. */
+export const MEMORY_BROKER = 'memory';
+
+/**
+ * Chooses a free loopback port for each app, and returns each app's environment: `env` with the addresses of all apps.
+ * Only the gateway's public address stays as `env` sets it.
+ */
+export async function appEnvironments(env: Environment): Promise<Record<AppName, Environment>> {
   const ports = await freePorts(APP_NAMES.length);
   const portOf = (name: AppName) => String(ports[APP_NAMES.indexOf(name)]);
   const addresses = Object.fromEntries(
-    APP_NAMES.map((name) => [APPS[name].address, `http://127.0.0.1:${portOf(name)}`]),
+    APP_NAMES.map((name) => [APPS[name].addressVariable, `http://127.0.0.1:${portOf(name)}`]),
   );
-  const environmentOf = (name: AppName): Environment =>
-    name === 'gateway'
-      ? { PORT: '8080', ...present(env), ...addresses, INTERNAL_PORT: portOf(name) }
-      : { ...env, ...addresses, HOST: '127.0.0.1', PORT: portOf(name) };
-  return Object.fromEntries(APP_NAMES.map((name) => [name, environmentOf(name)])) as Record<AppName, Environment>;
+  const environments = APP_NAMES.map((name): [AppName, Environment] => {
+    const { host, port } = APPS[name].listenVariables;
+    return [name, { ...env, ...addresses, [host]: '127.0.0.1', [port]: portOf(name) }];
+  });
+  return Object.fromEntries(environments) as Record<AppName, Environment>;
 }
 
-/** An empty variable counts as unset. */
-const present = (env: Environment) => Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-
-const SETTINGS =
+const CLIENT_SETTINGS =
   /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|PORT|INTERNAL_PORT|\w*RATE_LIMIT_PER_MINUTE)$/;
-const ADDRESSES = new Set<string>(APP_NAMES.map((name) => APPS[name].address));
+const ADDRESS_VARIABLES = new Set(APP_NAMES.map((name) => APPS[name].addressVariable));
 
-/** Of a process's environment, what concerns us: enough to reach the apps and their data. */
-export function settingsOf(env: Environment): Record<string, string> {
+/** The settings of a running instance that a command needs to reach its apps and their data. */
+export function clientSettings(env: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
-        entry[1] !== undefined && entry[1] !== '' && (SETTINGS.test(entry[0]) || ADDRESSES.has(entry[0])),
+        entry[1] !== undefined &&
+        entry[1] !== '' &&
+        (CLIENT_SETTINGS.test(entry[0]) || ADDRESS_VARIABLES.has(entry[0])),
     ),
   );
+}
+
+/**
+ * Runs a configuration reader, and records the names that it looked up: the reader itself says what it reads, so no
+ * list of settings can become wrong.
+ */
+export function readRecorded(
+  read: (env: Environment) => unknown,
+  env: Environment,
+): { config: unknown; names: ReadonlySet<string> } {
+  const names = new Set<string>();
+  const config = read(
+    new Proxy(env, {
+      get: (target, name) => {
+        names.add(String(name));
+        return Reflect.get(target, name) as string | undefined;
+      },
+    }),
+  );
+  return { config, names };
 }

@@ -1,47 +1,61 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { ROOT } from './environment.ts';
 
-/** What a running instance tells the commands that come to it; `env` holds secrets. */
+/** What commands need to know about a running instance; `env` holds secrets. */
 export interface RunningInstance {
   env: Record<string, string>;
   pid: number;
   baseUrl: string;
 }
 
-/** The folder where an instance keeps what must survive it; held by one instance at a time. */
+/** The folder of an instance's persistent files; one instance at a time has it. */
 export interface DataDir {
   readonly path: string;
-  /** The secret of that name; `generate` makes it the first time. Readable by its owner alone. */
+  /** Returns the secret of that name, which `generate` creates the first time. Only the owner can read its file. */
   secret(name: string, generate: () => string | Promise<string>): Promise<string>;
-  /** Tells other commands how to reach this instance, until it is closed. */
-  announce(instance: RunningInstance): Promise<void>;
-  /** Lets another instance have the folder. */
+  /** Writes down how commands reach this instance, until it is closed. */
+  register(instance: RunningInstance): Promise<void>;
+  /** Unlocks the folder for other instances. */
   close(): Promise<void>;
 }
 
-const PRIVATE = 0o600;
-const RUNTIME = 'runtime.json';
+/** Data that is encrypted with the instance's keys. */
+export interface EncryptedData {
+  /** Completes `the secrets in …`. */
+  location: string;
+  /** What to do if the keys are lost; completes `or …`. */
+  alternative: string;
+}
 
-/** Where the data are: `TOCSIN_DATA_DIR`, relative to the repository, `.tocsin` unless set. */
+const OWNER_ONLY = 0o600;
+const RUNTIME_FILE = 'runtime.json';
+
+/** The path of the data folder: `TOCSIN_DATA_DIR`, relative to the repository; `.tocsin` by default. */
 export const dataDirPath = (env: Environment) =>
   path.resolve(
     ROOT,
     env['TOCSIN_DATA_DIR'] === undefined || env['TOCSIN_DATA_DIR'] === '' ? '.tocsin' : env['TOCSIN_DATA_DIR'],
   );
 
-/** The instance that runs on a data folder, or ran there last and did not get to say goodbye. */
+/** The instance that runs on a data folder, or the last one if it was killed. */
 export async function findInstance(folder: string): Promise<RunningInstance | undefined> {
-  const text = await readFile(path.join(folder, RUNTIME), 'utf8').catch(() => undefined);
+  const text = await readFile(path.join(folder, RUNTIME_FILE), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as RunningInstance);
 }
 
-/** @throws one clear line when the folder cannot be used, or when another instance uses it */
+/** The instance that runs on a data folder now and holds its lock. */
+export async function findRunningInstance(folder: string): Promise<RunningInstance | undefined> {
+  return isLocked(folder) ? findInstance(folder) : undefined;
+}
+
+/** @throws an error with a one-line message when the folder is unusable or another instance uses it */
 export async function openDataDir(folder: string): Promise<DataDir> {
-  const shown = path.relative(ROOT, folder).startsWith('..') ? folder : path.relative(ROOT, folder);
-  const lock = await takeFolder(folder, shown);
+  const displayPath = path.relative(ROOT, folder).startsWith('..') ? folder : path.relative(ROOT, folder);
+  const lock = await lockFolder(folder, displayPath);
   const fileOf = (name: string) => path.join(folder, name);
 
   const findSecret = async (name: string) => {
@@ -50,73 +64,110 @@ export async function openDataDir(folder: string): Promise<DataDir> {
       if (text !== '') return text;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw unusable(shown, error);
+      throw unusableFolder(displayPath, error);
     }
-    throw new Error(`${path.join(shown, name)} is empty: restore it, or remove ${shown} and its data`);
+    throw new Error(`${path.join(displayPath, name)} is empty: restore it, or remove ${displayPath} and its data`);
   };
 
   return {
     path: folder,
     secret: async (name, generate) => {
-      const known = await findSecret(name);
-      if (known !== undefined) return known;
-      const fresh = await generate();
-      await writeWhole(fileOf(name), `${fresh}\n`);
-      return fresh;
+      const existing = await findSecret(name);
+      if (existing !== undefined) return existing;
+      const generated = await generate();
+      await writeAtomically(fileOf(name), `${generated}\n`);
+      return generated;
     },
-    announce: async (instance) => writeWhole(fileOf(RUNTIME), `${JSON.stringify(instance, null, 2)}\n`),
+    register: async (instance) => writeAtomically(fileOf(RUNTIME_FILE), `${JSON.stringify(instance, null, 2)}\n`),
     close: async () => {
-      await rm(fileOf(RUNTIME), { force: true });
+      await rm(fileOf(RUNTIME_FILE), { force: true });
       lock.close();
     },
   };
 }
 
-/** The secret keys of an instance: those of its environment, else its own, made once. */
-export async function secretKeysFor(dataDir: DataDir, env: Environment): Promise<string> {
-  const given = env['TOCSIN_SECRET_KEYS'];
-  if (given !== undefined && given !== '') return given;
-  const keys = await dataDir.secret('secret-keys', generateSecretKeys);
+/**
+ * Returns the secret keys of an instance: those of its environment, or its own, which are generated once.
+ * @param findEncryptedData looks for data that was encrypted with the instance's own keys; called only when the key
+ *   file is
+ *   missing
+ * @throws an error with a one-line message when the file is damaged, or is missing although there is encrypted data
+ */
+export async function secretKeysFor(
+  dataDir: DataDir,
+  env: Environment,
+  findEncryptedData: () => Promise<EncryptedData | undefined>,
+): Promise<string> {
+  const configured = env['TOCSIN_SECRET_KEYS'];
+  if (configured !== undefined && configured !== '') return configured;
+  const file = path.join(dataDir.path, 'secret-keys');
+  const keys = await dataDir.secret('secret-keys', async () => {
+    const encrypted = await findEncryptedData();
+    if (encrypted === undefined) return generateSecretKeys();
+    throw new Error(
+      `${file} is missing, and the secrets in ${encrypted.location} cannot be read without it: ` +
+        `restore the file, set TOCSIN_SECRET_KEYS to the keys that it held, or ${encrypted.alternative}`,
+    );
+  });
   try {
     parseSecretKeys(keys);
   } catch {
-    throw new Error(
-      `${path.join(dataDir.path, 'secret-keys')} is damaged: restore it, or remove the folder and its data`,
-    );
+    throw new Error(`${file} is damaged: restore it, or remove the folder and its data`);
   }
   return keys;
 }
 
 /**
- * Makes the folder and locks it. The lock is SQLite's, the one file lock that comes with Node: the system lets go of it
- * however its process ends, so it is never stale.
+ * Creates the folder and locks it. Uses SQLite's lock, the only file lock that comes with Node: the system releases it
+ * however the process ends, so it is never stale.
  */
-async function takeFolder(folder: string, shown: string): Promise<DatabaseSync> {
+async function lockFolder(folder: string, shown: string): Promise<DatabaseSync> {
   try {
-    await mkdir(folder, { recursive: true });
-    // As root, the database runs as somebody else, who has to get through to its own folder in here.
-    await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
-    const file = path.join(folder, 'lock');
-    await writeFile(file, '', { flag: 'a', mode: PRIVATE });
+    const created = await mkdir(folder, { recursive: true });
+    // An existing folder keeps its mode; our files in it are closed to others anyway. As root, the database runs as
+    // another user, who must be able to enter the folder.
+    if (created !== undefined) await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
+    const file = lockFile(folder);
+    await writeFile(file, '', { flag: 'a', mode: OWNER_ONLY });
     const lock = new DatabaseSync(file);
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+    // A command that checks the lock holds it only for a moment.
+    lock.exec('PRAGMA busy_timeout = 500; BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw unusable(shown, error);
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw unusableFolder(shown, error);
     const other = await findInstance(folder).catch(() => undefined);
-    const who = other === undefined ? 'is just starting' : `runs at ${other.baseUrl}, process ${other.pid}`;
-    throw new Error(`${shown} is in use: another instance ${who}; stop it, or set TOCSIN_DATA_DIR to another folder`);
+    const holder = other === undefined ? 'is just starting' : `runs at ${other.baseUrl}, process ${other.pid}`;
+    throw new Error(
+      `${shown} is in use: another instance ${holder}; stop it, or set TOCSIN_DATA_DIR to another folder`,
+    );
   }
 }
 
+/** Whether an instance has the folder. A folder of another user that we cannot read counts as free. */
+function isLocked(folder: string): boolean {
+  if (!existsSync(lockFile(folder))) return false;
+  let file: DatabaseSync | undefined;
+  try {
+    file = new DatabaseSync(lockFile(folder), { readOnly: true });
+    file.exec('PRAGMA busy_timeout = 0; SELECT count(*) FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+  } finally {
+    file?.close();
+  }
+}
+
+const lockFile = (folder: string) => path.join(folder, 'lock');
+
 const SQLITE_BUSY = 5;
 
-const unusable = (shown: string, error: unknown) =>
-  new Error(`the data folder ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
+const unusableFolder = (displayPath: string, error: unknown) =>
+  new Error(`the data folder ${displayPath} cannot be used: ${(error as Error).message}`, { cause: error });
 
-/** A reader sees the old content or the new, never half. */
-async function writeWhole(file: string, text: string): Promise<void> {
+/** A reader sees the old content or the new one, never a part. */
+async function writeAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;
-  await writeFile(draft, text, { mode: PRIVATE, flush: true });
+  await writeFile(draft, text, { mode: OWNER_ONLY, flush: true });
   await rename(draft, file);
 }

@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { loadEnvFile } from 'node:process';
-import type { Environment } from '@tocsin/runtime';
+import { type Environment, withFileSettings } from '@tocsin/runtime';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** The process's environment and, under it, what the file `.env` in the repository sets. */
+/**
+ * Returns the process's environment, completed by the file `.env` of the repository. Reads settings with `_FILE` from
+ * their files.
+ * @throws ConfigError
+ */
 export function environment(): Environment {
   const file = path.join(ROOT, '.env');
   if (existsSync(file)) loadEnvFile(file);
-  return process.env;
+  return withFileSettings(process.env);
 }

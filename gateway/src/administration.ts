@@ -4,7 +4,7 @@ import { schema } from './schema.ts';
 import { createKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
 import { createWorkspace } from './usecases/create-workspace.ts';
-import { getWorkspace } from './usecases/find.ts';
+import { getWorkspace } from './usecases/lookups.ts';
 import { revokeKey } from './usecases/revoke-key.ts';
 import { setUser } from './usecases/set-user.ts';
 import { setWorkspace } from './usecases/set-workspace.ts';
@@ -14,15 +14,15 @@ export type { ApiKey } from './store/key-store.ts';
 export type { User } from './store/user-store.ts';
 export type { Workspace } from './store/workspace-store.ts';
 
-/** A connection of the gateway's own role, for one command. */
+/** Opens a connection as the gateway's role, for one command. */
 export const openGatewayDatabase = (env: Environment): Knex =>
   openDatabase({ ...gatewayDatabase(env), poolSize: 1, schema: schema.name, application: 'tocsin-admin' });
 
 export type Administration = ReturnType<typeof administration>;
 
 /**
- * What there is to administer about workspaces, users and keys (contract: Administration); each change is a transaction of
- * its own. Running gateways hear of it at the commit.
+ * The administration of workspaces, users and keys (contract: Administration). Each change is a transaction of its own;
+ * running gateways are notified when it commits.
  */
 export function administration(database: Knex, clock: Clock = systemClock) {
   const change =

@@ -14,8 +14,7 @@ import { trustedProxies } from './domain/client-address.ts';
 
 const serviceUrl = setting.url(['http:', 'https:']);
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
-const LOOPBACK = '127.0.0.1';
-/** A service that has not begun to answer by then is taken for dead; milliseconds. */
+/** A service that has not begun its response after this time counts as failed; milliseconds. */
 const UPSTREAM_TIMEOUT = 30_000;
 
 const settings = {
@@ -24,6 +23,7 @@ const settings = {
   ...brokerSettings,
   ...redisSettings,
   PORT: setting.port.default(8080),
+  INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: setting.port.default(0),
   BASE_DOMAIN: z
     .string()
@@ -46,13 +46,13 @@ export function gatewayConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {
     http: { host: read.HOST, port: read.PORT },
-    // A port that was not asked for is for this machine's own processes.
-    internal: { host: read.INTERNAL_PORT === 0 ? LOOPBACK : read.HOST, port: read.INTERNAL_PORT },
+    // Not HOST: opening the API to a network must not open the metrics to it.
+    internal: { host: read.INTERNAL_HOST, port: read.INTERNAL_PORT },
     baseDomain: read.BASE_DOMAIN,
     trustedProxies: read.TRUSTED_PROXIES,
     /** Requests a minute. */
     limits: { workspace: read.RATE_LIMIT_PER_MINUTE, anonymous: read.ANONYMOUS_RATE_LIMIT_PER_MINUTE },
-    /** By the names that the API descriptions call the services. */
+    /** By the names of the services in the API descriptions. */
     upstreams: {
       incident: read.INCIDENT_URL,
       catalog: read.CATALOG_URL,
@@ -69,7 +69,7 @@ export function gatewayConfig(env: Environment) {
   };
 }
 
-/** All that administration needs. @throws ConfigError like `gatewayConfig` */
+/** The settings for administration. @throws ConfigError like `gatewayConfig` */
 export function gatewayDatabase(env: Environment) {
   const read = readConfig(ownDatabase, env);
   return {

@@ -1,29 +1,29 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
-import { openHouse } from './house.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 
-test('one line a request: who, what, how long; no token, no query, no body', async () => {
+test('each request has one log line with its caller and duration, but without token, query and body', async () => {
   const lines: string[] = [];
   const log = createLogger({ app: 'gateway', level: 'info', destination: { write: (line) => void lines.push(line) } });
-  const house = await openHouse({ parts: { log } });
+  const gateway = await startGatewayHarness({ overrides: { log } });
   try {
-    const token = await house.token();
+    const token = await gateway.token();
     lines.length = 0;
     const headers = { 'X-Request-ID': 'logged-1' };
-    await house.say({
+    await gateway.send({
       method: 'POST',
       path: '/api/v1/incidents?q=secret-query',
       body: { title: 'secret-body' },
       token,
       headers,
     });
-    await house.say({ path: '/api/v1/nowhere', token: `${token}x` });
+    await gateway.send({ path: '/api/v1/nowhere', token: `${token}x` });
     const requests = await eventually(() => {
-      const seen = lines
+      const requestLines = lines
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter(({ msg }) => msg === 'request');
-      return seen.length === 2 && seen;
+      return requestLines.length === 2 && requestLines;
     });
     expect(requests[0]).toMatchObject({
       app: 'gateway',
@@ -40,6 +40,6 @@ test('one line a request: who, what, how long; no token, no query, no body', asy
     expect(requests[1]).not.toHaveProperty('key_id');
     expect(lines.join('')).not.toMatch(/tcs_|secret-/);
   } finally {
-    await house.close();
+    await gateway.close();
   }
 });

@@ -16,7 +16,7 @@ const refusal = (actor: Actor, needs = createTeam) => {
 };
 
 describe('access', () => {
-  test('the scope comes first', () => {
+  test('the scope is checked first', () => {
     expect(refusal({ scopes: ['teams:read'], seat: 'none', role: 'viewer' })).toEqual({
       code: 'missing_scope',
       details: { required_scope: 'teams:write' },
@@ -24,7 +24,7 @@ describe('access', () => {
     });
   });
 
-  test('then the seat, whatever the order of the needs', () => {
+  test('then the seat, in whatever order the prerequisites are listed', () => {
     expect(refusal({ ...owner, seat: 'none', role: 'viewer' })).toEqual({
       code: 'responder_seat_required',
       details: { required_seat: 'responder' },
@@ -58,7 +58,7 @@ describe('access', () => {
     expect([may('manage_settings'), may('manage_teams')]).toEqual([settings, teams]);
   });
 
-  test('a scope alone is enough where nothing else is needed', () => {
+  test('the scope is sufficient for an operation without prerequisites', () => {
     expect(() =>
       checkAccess({ ...owner, seat: 'none', role: 'viewer' }, { scope: 'teams:write', needs: [] }),
     ).not.toThrow();

@@ -1,29 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChanges } from '@tocsin/contracts';
-import { internalClient, PRINCIPAL_PURPOSE } from '@tocsin/http';
-import { openKeyring } from '@tocsin/runtime';
+import { internalClient } from '@tocsin/http';
+import type { Knex } from '@tocsin/runtime';
 import { asUser, eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type House, openHouse } from './house.ts';
+import { type Administration, administration, openGatewayDatabase } from '../src/administration.ts';
+import { schema } from '../src/schema.ts';
+import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
-let house: House;
+let gateway: GatewayHarness;
 const published: Envelope[] = [];
 
 beforeAll(async () => {
-  house = await openHouse();
-  house.broker.subscribe(QUEUES.catalogReplicas, async () => 'ack');
-  house.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
+  gateway = await startGatewayHarness();
+  gateway.broker.subscribe(QUEUES.catalogReplicas, async () => 'ack');
+  gateway.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
     published.push(JSON.parse(body.toString()) as Envelope);
     return 'ack';
   });
 });
-afterAll(async () => house.close());
+afterAll(async () => gateway.close());
 
-/** Waits for an event of that type that has, among others, these members. */
+/** Waits for an event of this type that has at least these members. */
 const event = async (type: keyof typeof eventData, members: object) =>
   eventually(() => {
-    const found = published.find((one) => one.type === type && matches(one, members));
-    if (found !== undefined) eventData[type].parse(found.data);
-    return found;
+    const match = published.find((envelope) => envelope.type === type && matches(envelope, members));
+    if (match !== undefined) eventData[type].parse(match.data);
+    return match;
   });
 
 function matches(value: unknown, members: unknown): boolean {
@@ -33,7 +35,7 @@ function matches(value: unknown, members: unknown): boolean {
 
 describe('workspaces', () => {
   test('have the defaults of the contract, and a version from the start', async () => {
-    const workspace = await house.admin.createWorkspace({ slug: 'plain', name: ' Plain ' });
+    const workspace = await gateway.admin.createWorkspace({ slug: 'plain', name: ' Plain ' });
     expect(workspace).toMatchObject({
       slug: 'plain',
       name: 'Plain',
@@ -53,8 +55,8 @@ describe('workspaces', () => {
     });
   });
 
-  test('keep what a change does not name', async () => {
-    await house.admin.createWorkspace({
+  test('keep the settings that a change does not name', async () => {
+    await gateway.admin.createWorkspace({
       slug: 'kept',
       name: 'Kept',
       isDemo: true,
@@ -63,7 +65,7 @@ describe('workspaces', () => {
       shortTitleRequired: true,
       rateLimit: 10,
     });
-    const changed = await house.admin.setWorkspace({ slug: 'kept', historyDays: null });
+    const changed = await gateway.admin.setWorkspace({ slug: 'kept', historyDays: null });
     expect(changed).toMatchObject({
       name: 'Kept',
       isDemo: true,
@@ -90,12 +92,12 @@ describe('workspaces', () => {
     [{ slug: 'ok-1', name: 'x', rateLimit: 1.5 }, 'rate_limit'],
     [{ slug: 'ok-1', name: 'x', rateLimit: 2_147_483_648 }, 'rate_limit'],
   ])('%j is refused for its %s', async (input, field) => {
-    await expect(house.admin.createWorkspace(input)).rejects.toMatchObject({ code: 'invalid_request', field });
-    await expect(house.admin.getWorkspace('ok-1')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(gateway.admin.createWorkspace(input)).rejects.toMatchObject({ code: 'invalid_request', field });
+    await expect(gateway.admin.getWorkspace('ok-1')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('a slug is taken once', async () => {
-    await expect(house.admin.createWorkspace({ slug: 'acme', name: 'Again' })).rejects.toMatchObject({
+  test('a slug is unique', async () => {
+    await expect(gateway.admin.createWorkspace({ slug: 'acme', name: 'Again' })).rejects.toMatchObject({
       code: 'invalid_resource_state',
       message: 'The workspace acme exists already',
     });
@@ -103,10 +105,10 @@ describe('workspaces', () => {
 });
 
 describe('users', () => {
-  test('are members without a seat unless more is said, and are announced', async () => {
-    const user = await house.admin.createUser({ workspace: 'acme', email: 'New@Example.com', name: 'New' });
+  test('are members without a seat by default, and are announced', async () => {
+    const user = await gateway.admin.createUser({ workspace: 'acme', email: 'New@Example.com', name: 'New' });
     expect(user).toMatchObject({ email: 'New@Example.com', active: true, role: 'member', seat: 'none' });
-    const { version } = await house.admin.getWorkspace('acme');
+    const { version } = await gateway.admin.getWorkspace('acme');
     await event('user.changed', {
       workspace: { slug: 'acme' },
       data: {
@@ -116,14 +118,14 @@ describe('users', () => {
     });
   });
 
-  test('are found by their email in any case, and have it alone in their workspace', async () => {
-    await house.admin.createWorkspace({ slug: 'second', name: 'Second' });
-    await house.admin.createUser({ workspace: 'acme', email: 'one@example.com', name: 'One' });
+  test('are found by their email in any case, and it is unique in the workspace', async () => {
+    await gateway.admin.createWorkspace({ slug: 'second', name: 'Second' });
+    await gateway.admin.createUser({ workspace: 'acme', email: 'one@example.com', name: 'One' });
     await expect(
-      house.admin.createUser({ workspace: 'acme', email: 'ONE@example.com', name: 'Two' }),
+      gateway.admin.createUser({ workspace: 'acme', email: 'ONE@example.com', name: 'Two' }),
     ).rejects.toMatchObject({ code: 'invalid_resource_state' });
-    await house.admin.createUser({ workspace: 'second', email: 'one@example.com', name: 'One' });
-    const changed = await house.admin.setUser({
+    await gateway.admin.createUser({ workspace: 'second', email: 'one@example.com', name: 'One' });
+    const changed = await gateway.admin.setUser({
       workspace: 'acme',
       email: 'One@Example.com',
       role: 'admin',
@@ -132,26 +134,29 @@ describe('users', () => {
     expect(changed).toMatchObject({ role: 'admin', name: 'Renamed', seat: 'none', active: true });
   });
 
-  test.each(['', 'nobody', 'a b@c.d', '@c.d', 'a@', `${'a'.repeat(250)}@c.de`])('%j is no address', async (email) => {
-    await expect(house.admin.createUser({ workspace: 'acme', email, name: 'x' })).rejects.toMatchObject({
-      field: 'email',
-    });
-  });
+  test.each(['', 'nobody', 'a b@c.d', '@c.d', 'a@', `${'a'.repeat(250)}@c.de`])(
+    '%j is not an email address',
+    async (email) => {
+      await expect(gateway.admin.createUser({ workspace: 'acme', email, name: 'x' })).rejects.toMatchObject({
+        field: 'email',
+      });
+    },
+  );
 
-  test('nobody there: said so', async () => {
-    await expect(house.admin.setUser({ workspace: 'acme', email: 'no@body.com', name: 'x' })).rejects.toThrow(
+  test('the error names an unknown user or workspace', async () => {
+    await expect(gateway.admin.setUser({ workspace: 'acme', email: 'no@body.com', name: 'x' })).rejects.toThrow(
       'The user no@body.com in acme does not exist',
     );
-    await expect(house.admin.createUser({ workspace: 'gone', email: 'a@b.c', name: 'x' })).rejects.toThrow(
+    await expect(gateway.admin.createUser({ workspace: 'gone', email: 'a@b.c', name: 'x' })).rejects.toThrow(
       'The workspace gone does not exist',
     );
   });
 });
 
 describe('keys', () => {
-  test('give their token away once, and keep what it takes to recognise it', async () => {
-    await house.admin.createUser({ workspace: 'acme', email: 'keys@example.com', name: 'K' });
-    const { key, token } = await house.admin.createKey({
+  test('return their token once, and store only its first characters in plain text', async () => {
+    await gateway.admin.createUser({ workspace: 'acme', email: 'keys@example.com', name: 'K' });
+    const { key, token } = await gateway.admin.createKey({
       workspace: 'acme',
       user: 'keys@example.com',
       name: 'ci',
@@ -165,10 +170,10 @@ describe('keys', () => {
       expiresAt: '2099-01-31T10:00:00.500Z',
       revokedAt: null,
     });
-    const revoked = await house.admin.revokeKey(key.id);
+    const revoked = await gateway.admin.revokeKey(key.id);
     expect(revoked.revokedAt).not.toBeNull();
-    expect((await house.admin.revokeKey(key.id)).revokedAt).toBe(revoked.revokedAt);
-    await expect(house.admin.revokeKey(999_999)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await gateway.admin.revokeKey(key.id)).revokedAt).toBe(revoked.revokedAt);
+    await expect(gateway.admin.revokeKey(999_999)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test.each([
@@ -181,7 +186,7 @@ describe('keys', () => {
     [{ name: '' }, 'name'],
   ])('%j is refused for its %s', async (given, field) => {
     await expect(
-      house.admin.createKey({
+      gateway.admin.createKey({
         workspace: 'acme',
         user: 'keys@example.com',
         name: 'ci',
@@ -191,51 +196,121 @@ describe('keys', () => {
     ).rejects.toMatchObject({ code: 'invalid_request', field });
   });
 
-  test('not for somebody deactivated', async () => {
-    await house.admin.createUser({ workspace: 'acme', email: 'gone@example.com', name: 'G' });
-    await house.admin.setUser({ workspace: 'acme', email: 'gone@example.com', active: false });
+  test('are not created for a deactivated user', async () => {
+    await gateway.admin.createUser({ workspace: 'acme', email: 'gone@example.com', name: 'G' });
+    await gateway.admin.setUser({ workspace: 'acme', email: 'gone@example.com', active: false });
     await expect(
-      house.admin.createKey({ workspace: 'acme', user: 'gone@example.com', name: 'k', scopes: ['incidents:read'] }),
+      gateway.admin.createKey({ workspace: 'acme', user: 'gone@example.com', name: 'k', scopes: ['incidents:read'] }),
     ).rejects.toThrow('deactivated');
   });
 });
 
-describe('the changes of users, for the replicas of other services', () => {
+describe('a creation that fails uses up no ID', () => {
+  const opened: Knex[] = [];
+  afterAll(async () => Promise.all(opened.map(async (knex) => knex.destroy())));
+
+  /** Concurrent administrators, each with its own connection. */
+  const administrators = (count: number) =>
+    Array.from({ length: count }, () => {
+      const knex = openGatewayDatabase({ GATEWAY_DATABASE_URL: gateway.database.url(schema.name) });
+      opened.push(knex);
+      return administration(knex);
+    });
+
+  test('of a workspace', async () => {
+    const { id } = await gateway.admin.createWorkspace({ slug: 'ids', name: 'I' });
+    const attempts = await Promise.allSettled(
+      administrators(4).map(async (admin) => admin.createWorkspace({ slug: 'ids-2', name: 'I' })),
+    );
+    const createdIds = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value.id] : []));
+    const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason as unknown] : []));
+    expect(createdIds).toEqual([id + 1]);
+    expect(refused).toEqual(Array(3).fill(expect.objectContaining({ code: 'invalid_resource_state' })));
+    await expect(gateway.admin.createWorkspace({ slug: 'ids-3', name: 'x', rateLimit: 0 })).rejects.toThrow();
+    expect((await gateway.admin.createWorkspace({ slug: 'ids-3', name: 'I' })).id).toBe(id + 2);
+  });
+
+  test('of a user', async () => {
+    const create = async (admin: Administration, email: string) =>
+      admin.createUser({ workspace: 'acme', email, name: 'U' });
+    const { id } = await create(gateway.admin, 'ids@example.com');
+    const attempts = await Promise.allSettled(
+      administrators(4).map(async (admin, index) => create(admin, index % 2 === 0 ? 'Ids-2@x.de' : 'ids-2@X.de')),
+    );
+    const createdIds = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value.id] : []));
+    const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason as unknown] : []));
+    expect(createdIds).toEqual([id + 1]);
+    expect(refused).toEqual(Array(3).fill(expect.objectContaining({ code: 'invalid_resource_state' })));
+    expect((await create(gateway.admin, 'ids-3@example.com')).id).toBe(id + 2);
+  });
+
+  test('of a key', async () => {
+    await gateway.admin.createUser({ workspace: 'acme', email: 'ids-key@example.com', name: 'K' });
+    const create = async (properties: { user?: string; name?: string; scopes?: string[]; expires?: string }) =>
+      gateway.admin.createKey({
+        workspace: 'acme',
+        user: 'ids-key@example.com',
+        name: 'k',
+        scopes: ['incidents:read'],
+        ...properties,
+      });
+    const { key } = await create({});
+    await gateway.admin.createUser({ workspace: 'acme', email: 'ids-gone@example.com', name: 'G' });
+    await gateway.admin.setUser({ workspace: 'acme', email: 'ids-gone@example.com', active: false });
+    const attempts = await Promise.allSettled([
+      create({ user: 'ids-gone@example.com' }),
+      create({ user: 'nobody@example.com' }),
+      create({ name: '' }),
+      create({ scopes: ['incidents:delete'] }),
+      create({ expires: '2020-01-01T00:00:00Z' }),
+    ]);
+    expect(attempts.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+    expect((await create({})).key.id).toBe(key.id + 1);
+  });
+});
+
+describe('the changes of users for the replicas of other services', () => {
   const client = () =>
     internalClient({
-      baseUrl: house.app.internalUrl,
+      baseUrl: gateway.app.internalUrl,
       self: 'catalog',
-      keyring: openKeyring(TEST_SECRET_KEYS, PRINCIPAL_PURPOSE),
+      service: 'gateway',
+      secretKeys: TEST_SECRET_KEYS,
     });
   const since = async (workspaceId: number, version: number) =>
     client().get(INTERNAL_PATHS.userChanges, { workspace_id: workspaceId, since: version }, userChanges);
 
-  test('are those after a version, with the version that they lead to', async () => {
-    const { id } = await house.admin.createWorkspace({ slug: 'replicated', name: 'R' });
+  test('are those after a version, with the current version', async () => {
+    const { id } = await gateway.admin.createWorkspace({ slug: 'replicated', name: 'R' });
     expect(await since(id, 0)).toEqual({ version: 1, users: [] });
-    const a = await house.admin.createUser({ workspace: 'replicated', email: 'a@r.example', name: 'A', role: 'owner' });
-    await house.admin.createUser({ workspace: 'replicated', email: 'b@r.example', name: 'B', seat: 'responder' });
+    const a = await gateway.admin.createUser({
+      workspace: 'replicated',
+      email: 'a@r.example',
+      name: 'A',
+      role: 'owner',
+    });
+    await gateway.admin.createUser({ workspace: 'replicated', email: 'b@r.example', name: 'B', seat: 'responder' });
     const all = await since(id, 0);
     expect(all.version).toBe(3);
     expect(all.users.map(({ email }) => email)).toEqual(['a@r.example', 'b@r.example']);
     expect((await since(id, 2)).users.map(({ email }) => email)).toEqual(['b@r.example']);
     expect(await since(id, 3)).toEqual({ version: 3, users: [] });
 
-    await house.admin.setUser({ workspace: 'replicated', email: 'a@r.example', active: false });
+    await gateway.admin.setUser({ workspace: 'replicated', email: 'a@r.example', active: false });
     expect(await since(id, 3)).toEqual({
       version: 4,
       users: [{ id: a.id, email: 'a@r.example', name: 'A', active: false, seat: 'none', role: 'owner' }],
     });
-    await house.admin.setWorkspace({ slug: 'replicated' });
+    await gateway.admin.setWorkspace({ slug: 'replicated' });
     expect(await since(id, 4)).toEqual({ version: 5, users: [] });
     expect(await since(999_999, 0)).toEqual({ version: 0, users: [] });
   });
 
-  test('concurrent changes get versions of their own, in the order of their commits', async () => {
-    const { id } = await house.admin.createWorkspace({ slug: 'busy', name: 'B' });
+  test('concurrent changes get distinct versions, in the order of their commits', async () => {
+    const { id } = await gateway.admin.createWorkspace({ slug: 'busy', name: 'B' });
     await Promise.all(
       Array.from({ length: 8 }, async (_, index) =>
-        house.admin.createUser({ workspace: 'busy', email: `u${index}@b.example`, name: 'U' }),
+        gateway.admin.createUser({ workspace: 'busy', email: `u${index}@b.example`, name: 'U' }),
       ),
     );
     const { version, users } = await since(id, 0);
@@ -243,17 +318,17 @@ describe('the changes of users, for the replicas of other services', () => {
   });
 
   test('are for our own services only', async () => {
-    const at = new URL(`${INTERNAL_PATHS.userChanges}?workspace_id=1&since=0`, house.app.internalUrl);
-    expect((await fetch(at)).status).toBe(401);
-    expect((await fetch(at, { headers: asUser() })).status).toBe(401);
+    const url = new URL(`${INTERNAL_PATHS.userChanges}?workspace_id=1&since=0`, gateway.app.internalUrl);
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url, { headers: asUser('gateway') })).status).toBe(401);
   });
 });
 
-test('the internal door has the metrics', async () => {
-  const token = await house.token();
-  await house.say({ path: '/api/v1/incidents', token });
-  await house.say({ path: '/api/v1/nowhere', token });
-  const metrics = await (await fetch(new URL('/metrics', house.app.internalUrl))).text();
+test('the internal server has the metrics', async () => {
+  const token = await gateway.token();
+  await gateway.send({ path: '/api/v1/incidents', token });
+  await gateway.send({ path: '/api/v1/nowhere', token });
+  const metrics = await (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
   expect(metrics).toMatch(
     /tocsin_gateway_request_duration_seconds_count\{app="gateway",operation="listIncidents",status="200"\} \d/,
   );

@@ -4,30 +4,30 @@ import { type Clock, systemClock } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
 import { generateToken } from '../src/domain/token.ts';
-import { type House, openHouse } from './house.ts';
+import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
 const PATH = '/api/v1/incidents';
 let now: string | undefined;
 const clock: Clock = { now: () => now ?? systemClock.now() };
-let house: House;
+let gateway: GatewayHarness;
 
 beforeAll(async () => {
-  house = await openHouse({ parts: { clock } });
+  gateway = await startGatewayHarness({ overrides: { clock } });
 });
-afterAll(async () => house.close());
+afterAll(async () => gateway.close());
 
-const statusOf = async (token: string | undefined) => (await house.say({ path: PATH, token })).status;
+const statusOf = async (token: string | undefined) => (await gateway.send({ path: PATH, token })).status;
 
-/** A key of a user of its own, by which it can be changed later. */
+/** Creates a key and a user for it; tests may change the user. */
 async function makeKey(options: { expires?: string } = {}) {
   const email = `${generateToken().slice(4, 14)}@example.com`;
-  await house.admin.createUser({ workspace: 'acme', email, name: 'Somebody' });
+  await gateway.admin.createUser({ workspace: 'acme', email, name: 'Somebody' });
   const key = { workspace: 'acme', user: email, name: 'k', scopes: ['incidents:read'], ...options };
-  return { email, ...(await house.admin.createKey(key)) };
+  return { email, ...(await gateway.admin.createKey(key)) };
 }
 
 describe('a token', () => {
-  test('is valid from the moment it is made', async () => {
+  test('is valid immediately', async () => {
     const { token } = await makeKey();
     expect(await statusOf(token)).toBe(200);
   });
@@ -36,30 +36,30 @@ describe('a token', () => {
     ['no header', undefined],
     ['another scheme', 'Basic dXNlcjpwYXNz'],
     ['nothing after the scheme', 'Bearer'],
-    ['no token of ours', 'Bearer secret'],
-    ['a token of ours that nobody made', `Bearer ${generateToken()}`],
+    ['text without the form of a token', 'Bearer secret'],
+    ['an unknown token', `Bearer ${generateToken()}`],
     ['two tokens', `Bearer ${generateToken()} ${generateToken()}`],
     ['a token with a wrong checksum', `Bearer ${generateToken().slice(0, -1)}!`],
   ])('%s is 401', async (_what, header) => {
-    const answer = await house.say({ path: PATH, headers: header === undefined ? {} : { Authorization: header } });
-    expect([answer.status, answer.body.code]).toEqual([401, 'authentication_required']);
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
-    expect(answer.text).not.toContain('tcs_');
+    const response = await gateway.send({ path: PATH, headers: header === undefined ? {} : { Authorization: header } });
+    expect([response.status, response.body.code]).toEqual([401, 'authentication_required']);
+    expect(response.headers['www-authenticate']).toBe('Bearer');
+    expect(response.text).not.toContain('tcs_');
   });
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is not case-sensitive', async () => {
     const { token } = await makeKey();
-    expect((await house.say({ path: PATH, headers: { Authorization: `bearer ${token}` } })).status).toBe(200);
+    expect((await gateway.send({ path: PATH, headers: { Authorization: `bearer ${token}` } })).status).toBe(200);
   });
 
-  test('of another workspace is no token here', async () => {
-    await house.admin.createWorkspace({ slug: 'globex', name: 'Globex' });
+  test('is not valid in another workspace', async () => {
+    await gateway.admin.createWorkspace({ slug: 'globex', name: 'Globex' });
     const { token } = await makeKey();
-    expect((await house.say({ path: PATH, token, host: 'globex.localhost' })).status).toBe(401);
+    expect((await gateway.send({ path: PATH, token, host: 'globex.localhost' })).status).toBe(401);
     expect(await statusOf(token)).toBe(200);
   });
 
-  test('dies at its expiry, remembered or not', async () => {
+  test('is invalid after its expiry, even if it is cached', async () => {
     const expires = new Date(Date.now() + 60_000).toISOString();
     const { token, key } = await makeKey({ expires });
     expect(key.expiresAt).toBe(expires);
@@ -71,46 +71,46 @@ describe('a token', () => {
   });
 });
 
-describe('what is changed holds for the next request', () => {
+describe('running gateways apply changes at once', () => {
   test('a revocation', async () => {
     const { token, key } = await makeKey();
     expect(await statusOf(token)).toBe(200);
-    await house.admin.revokeKey(key.id);
+    await gateway.admin.revokeKey(key.id);
     await eventually(async () => (await statusOf(token)) === 401);
   });
 
-  test('a deactivated owner, who comes back', async () => {
+  test('deactivation and reactivation of an owner', async () => {
     const { token, email } = await makeKey();
     expect(await statusOf(token)).toBe(200);
-    await house.admin.setUser({ workspace: 'acme', email, active: false });
+    await gateway.admin.setUser({ workspace: 'acme', email, active: false });
     await eventually(async () => (await statusOf(token)) === 401);
-    await house.admin.setUser({ workspace: 'acme', email, active: true });
-    expect(await statusOf(token)).toBe(200);
+    await gateway.admin.setUser({ workspace: 'acme', email, active: true });
+    await eventually(async () => (await statusOf(token)) === 200);
   });
 
-  test('a seat and a role', async () => {
+  test('a new seat and a new role', async () => {
     const email = 'promoted@example.com';
-    await house.admin.createUser({ workspace: 'acme', email, name: 'P' });
-    const { token } = await house.admin.createKey({
+    await gateway.admin.createUser({ workspace: 'acme', email, name: 'P' });
+    const { token } = await gateway.admin.createKey({
       workspace: 'acme',
       user: email,
       name: 'k',
       scopes: ['teams:write'],
     });
     const code = async () =>
-      (await house.say({ method: 'POST', path: '/api/v1/teams', body: { title: 'x' }, token })).body.code as unknown;
+      (await gateway.send({ method: 'POST', path: '/api/v1/teams', body: { title: 'x' }, token })).body.code as unknown;
     expect(await code()).toBe('responder_seat_required');
-    await house.admin.setUser({ workspace: 'acme', email, seat: 'responder' });
+    await gateway.admin.setUser({ workspace: 'acme', email, seat: 'responder' });
     await eventually(async () => (await code()) === 'missing_role_permission');
-    await house.admin.setUser({ workspace: 'acme', email, role: 'manager' });
+    await gateway.admin.setUser({ workspace: 'acme', email, role: 'manager' });
     await eventually(async () => (await code()) === undefined);
   });
 
-  test("the workspace's settings and version, in the principal", async () => {
+  test("the workspace's settings and version in the principal", async () => {
     const { token } = await makeKey();
     await statusOf(token);
-    const before = house.seen.principal?.workspace.version ?? 0;
-    const changed = await house.admin.setWorkspace({
+    const before = gateway.lastReceived.principal?.workspace.version ?? 0;
+    const changed = await gateway.admin.setWorkspace({
       slug: 'acme',
       historyDays: 0.5,
       reportingCurrency: 'EUR',
@@ -119,32 +119,32 @@ describe('what is changed holds for the next request', () => {
     expect(changed.version).toBeGreaterThan(before);
     await eventually(async () => {
       await statusOf(token);
-      return house.seen.principal?.workspace.version === changed.version;
+      return gateway.lastReceived.principal?.workspace.version === changed.version;
     });
-    expect(house.seen.principal?.workspace).toMatchObject({
+    expect(gateway.lastReceived.principal?.workspace).toMatchObject({
       history_days: 0.5,
       reporting_currency: 'EUR',
       is_demo: true,
     });
-    await house.admin.setWorkspace({ slug: 'acme', historyDays: null, reportingCurrency: 'USD', isDemo: false });
+    await gateway.admin.setWorkspace({ slug: 'acme', historyDays: null, reportingCurrency: 'USD', isDemo: false });
   });
 
-  test('a workspace that is made now', async () => {
+  test('a new workspace', async () => {
     const { token } = await makeKey();
     const host = 'newcomer.localhost';
-    expect((await house.say({ path: PATH, token, host })).status).toBe(404);
-    await house.admin.createWorkspace({ slug: 'newcomer', name: 'New' });
-    expect((await house.say({ path: PATH, token, host })).status).toBe(401);
+    expect((await gateway.send({ path: PATH, token, host })).status).toBe(404);
+    await gateway.admin.createWorkspace({ slug: 'newcomer', name: 'New' });
+    await eventually(async () => (await gateway.send({ path: PATH, token, host })).status === 401);
   });
 
-  test('in every gateway at once', async () => {
-    const other = await openHouse({ database: house.database });
+  test('a revocation, in every gateway', async () => {
+    const other = await startGatewayHarness({ database: gateway.database });
     try {
       const { token, key } = await makeKey();
-      expect((await other.say({ path: PATH, token })).status).toBe(200);
+      expect((await other.send({ path: PATH, token })).status).toBe(200);
       expect(await statusOf(token)).toBe(200);
-      await house.admin.revokeKey(key.id);
-      await eventually(async () => (await other.say({ path: PATH, token })).status === 401);
+      await gateway.admin.revokeKey(key.id);
+      await eventually(async () => (await other.send({ path: PATH, token })).status === 401);
       await eventually(async () => (await statusOf(token)) === 401);
     } finally {
       await other.close();
@@ -152,10 +152,10 @@ describe('what is changed holds for the next request', () => {
   });
 });
 
-describe('while announcements do not arrive', () => {
-  /** Ends the gateway's listening connection again and again, as a broken network would. */
-  async function silence(work: () => Promise<void>): Promise<void> {
-    const client = new pg.Client({ connectionString: house.database.adminUrl });
+describe('while change notices do not arrive', () => {
+  /** Terminates the gateway's listening connection repeatedly, as a broken network would. */
+  async function withoutNotices(work: () => Promise<void>): Promise<void> {
+    const client = new pg.Client({ connectionString: gateway.database.adminUrl });
     await client.connect();
     const cut = async () =>
       client.query(
@@ -178,28 +178,28 @@ describe('while announcements do not arrive', () => {
     }
   }
 
-  test('a revocation is honoured all the same, when what is remembered is too old', async () => {
-    await silence(async () => {
+  test('a revocation applies when the cached identity expires', async () => {
+    await withoutNotices(async () => {
       const { token, key } = await makeKey();
       expect(await statusOf(token)).toBe(200);
-      await house.admin.revokeKey(key.id);
+      await gateway.admin.revokeKey(key.id);
       await eventually(async () => (await statusOf(token)) === 401);
     });
   });
 
-  test('the gateway listens again by itself, and forgets what it may have missed', async () => {
-    await silence(async () => undefined);
+  test('the gateway reconnects and clears its caches', async () => {
+    await withoutNotices(async () => undefined);
     await eventually(async () => {
       const { token, key } = await makeKey();
       expect(await statusOf(token)).toBe(200);
-      await house.admin.revokeKey(key.id);
-      // Sooner than what is remembered grows old.
+      await gateway.admin.revokeKey(key.id);
+      // Sooner than the cached identity expires.
       return eventually(async () => (await statusOf(token)) === 401, { within: 400 });
     });
   });
 });
 
-test('concurrent first requests of one token are one look-up', async () => {
+test('concurrent first requests with one token succeed', async () => {
   const { token } = await makeKey();
   const statuses = await Promise.all(Array.from({ length: 30 }, async () => statusOf(token)));
   expect(new Set(statuses)).toEqual(new Set([200]));

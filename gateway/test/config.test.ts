@@ -22,19 +22,18 @@ describe('the settings', () => {
     });
   });
 
-  test('an internal port that was asked for is where the others can reach it', () => {
-    const config = gatewayConfig({
-      ...required,
-      HOST: '0.0.0.0',
-      INTERNAL_PORT: '8081',
-      BASE_DOMAIN: 'Tocsin.Example.com',
-    });
-    expect(config.internal).toEqual({ host: '0.0.0.0', port: 8081 });
+  test('the internal address is loopback unless it is set, whatever the public address is', () => {
+    const env = { ...required, HOST: '0.0.0.0', INTERNAL_PORT: '8081', BASE_DOMAIN: 'Tocsin.Example.com' };
+    const config = gatewayConfig(env);
+    expect([config.http.host, config.internal]).toEqual(['0.0.0.0', { host: '127.0.0.1', port: 8081 }]);
     expect(config.baseDomain).toBe('tocsin.example.com');
-    expect(gatewayConfig({ ...required, HOST: '0.0.0.0' }).internal.host).toBe('127.0.0.1');
+    expect(gatewayConfig({ ...env, HOST: '::1', INTERNAL_HOST: '0.0.0.0' })).toMatchObject({
+      http: { host: '::1' },
+      internal: { host: '0.0.0.0', port: 8081 },
+    });
   });
 
-  test('its own database comes first', () => {
+  test('GATEWAY_DATABASE_URL overrides DATABASE_URL', () => {
     const url = 'postgres://somebody@elsewhere/db';
     expect(gatewayDatabase({ GATEWAY_DATABASE_URL: url, DATABASE_URL: 'postgres://a@b/c' }).url).toBe(url);
     expect(gatewayDatabase({ DATABASE_URL: 'postgres://a@b/c' }).url).toBe('postgres://tocsin_gateway@b/c');
@@ -53,7 +52,7 @@ describe('the settings', () => {
     expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(name);
   });
 
-  test('what is missing is named, all of it', () => {
+  test('the error names all missing settings', () => {
     expect(() => gatewayConfig({})).toThrow(/TOCSIN_SECRET_KEYS[^]*INCIDENT_URL[^]*WEBHOOK_URL/);
   });
 });

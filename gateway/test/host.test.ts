@@ -11,7 +11,7 @@ describe('the workspace of a host', () => {
     ['acme.localhost:', 'acme'],
     ['a-1.localhost', 'a-1'],
     ['7.localhost', '7'],
-  ])('%s is of %s', (host, slug) => expect(slugOf(host, 'localhost')).toBe(slug));
+  ])('%s names the workspace %s', (host, slug) => expect(slugOf(host, 'localhost')).toBe(slug));
 
   test.each([
     '',
@@ -39,7 +39,7 @@ describe('the workspace of a host', () => {
     `${'a'.repeat(64)}.localhost`,
     'äcme.localhost',
     'acme.localhost, other.localhost',
-  ])('%j is of none', (host) => expect(slugOf(host, 'localhost')).toBeUndefined());
+  ])('%j names no workspace', (host) => expect(slugOf(host, 'localhost')).toBeUndefined());
 
   test('the base domain may have several labels', () => {
     expect(slugOf('acme.tocsin.example.com', 'tocsin.example.com')).toBe('acme');
@@ -47,7 +47,7 @@ describe('the workspace of a host', () => {
     expect(slugOf('acme.xtocsin.example.com', 'tocsin.example.com')).toBeUndefined();
   });
 
-  test('a slug is a label', () => {
+  test('a slug is a DNS label', () => {
     expect(['a', 'acme', 'a-b', '0'].every(isSlug)).toBe(true);
     expect(['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a'.repeat(64)].some(isSlug)).toBe(false);
   });

@@ -3,7 +3,7 @@ import { parseTarget } from '../src/domain/request-target.ts';
 
 const plain = { host: undefined, wellFormed: true };
 
-describe('what a request line asks for', () => {
+describe('the target of a request line', () => {
   test.each([
     ['/api/v1/incidents', { ...plain, path: '/api/v1/incidents', search: '' }],
     ['/a?b=c?d', { ...plain, path: '/a', search: '?b=c?d' }],
@@ -30,5 +30,5 @@ describe('what a request line asks for', () => {
     'ftp://a/b',
     'example.com:443',
     '/a\0',
-  ])('%j is no target', (raw) => expect(parseTarget(raw).wellFormed).toBe(false));
+  ])('%j is not well-formed', (raw) => expect(parseTarget(raw).wellFormed).toBe(false));
 });

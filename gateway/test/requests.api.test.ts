@@ -1,48 +1,54 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { verifyPrincipal, PRINCIPAL_PURPOSE } from '@tocsin/http';
-import { openKeyring } from '@tocsin/runtime';
+import { openPrincipalVerifier } from '@tocsin/http';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type House, openHouse } from './house.ts';
+import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
-let house: House;
+let gateway: GatewayHarness;
 let token: string;
 
 beforeAll(async () => {
-  house = await openHouse();
-  token = await house.token();
+  gateway = await startGatewayHarness();
+  token = await gateway.token();
 });
-afterAll(async () => house.close());
+afterAll(async () => gateway.close());
 
 const INCIDENTS = '/api/v1/incidents';
 
-describe('a request that is allowed', () => {
-  test('reaches its service with the principal, the request ID and what the client sent', async () => {
-    const answer = await house.say({
+describe('an allowed request', () => {
+  test('reaches its service with the principal, the request ID and the body and headers of the client', async () => {
+    const response = await gateway.send({
       method: 'POST',
       path: INCIDENTS,
       body: { title: 'Käse' },
       token,
       headers: { 'X-Request-ID': 'mine-1', 'Idempotency-Key': 'k1' },
     });
-    expect(answer.status).toBe(201);
-    expect(house.seen).toMatchObject({
+    expect(response.status).toBe(201);
+    expect(gateway.lastReceived).toMatchObject({
       routeId: 'createIncident',
       body: { title: 'Käse' },
       requestId: 'mine-1',
       principal: { kind: 'user', workspace: { slug: 'acme', is_demo: false, reporting_currency: 'USD' } },
     });
-    expect(house.seen.headers).toMatchObject({ 'idempotency-key': 'k1', 'content-type': 'application/json' });
-    const vouched = verifyPrincipal(
-      openKeyring(TEST_SECRET_KEYS, PRINCIPAL_PURPOSE),
-      String(house.seen.headers?.['x-tocsin-principal']),
-    );
-    expect(vouched).toEqual(house.seen.principal);
+    expect(gateway.lastReceived.headers).toMatchObject({ 'idempotency-key': 'k1', 'content-type': 'application/json' });
+    const readBy = (audience: string) =>
+      openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience, callers: [] }).user(
+        String(gateway.lastReceived.headers?.['x-tocsin-principal']),
+      );
+    expect(readBy('incident')).toEqual(gateway.lastReceived.principal);
+    expect(readBy('incident')).toMatchObject({
+      scopes: expect.arrayContaining(['incidents:write']),
+      seat: 'responder',
+      permissions: ['manage_settings', 'manage_teams'],
+    });
+    // Other services refuse it.
+    expect(readBy('catalog')).toBeUndefined();
   });
 
-  test('gets the answer as the service gave it, and what the gateway adds', async () => {
-    const answer = await house.say({ method: 'POST', path: INCIDENTS, body: { title: 'x' }, token });
-    expect(answer.body).toEqual({ route: 'createIncident' });
-    expect(answer.headers).toMatchObject({
+  test('gets the response of the service and the headers of the gateway', async () => {
+    const response = await gateway.send({ method: 'POST', path: INCIDENTS, body: { title: 'x' }, token });
+    expect(response.body).toEqual({ route: 'createIncident' });
+    expect(response.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
       'service-resource-version': '3',
       'idempotency-replayed': 'true',
@@ -51,87 +57,88 @@ describe('a request that is allowed', () => {
       'x-ratelimit-limit': '1200',
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(Number(answer.headers['x-ratelimit-remaining'])).toBeLessThan(1200);
-    expect(answer.headers).not.toHaveProperty('x-tocsin-secret');
-    expect(answer.headers['keep-alive'] ?? '').not.toBe('timeout=1');
+    expect(Number(response.headers['x-ratelimit-remaining'])).toBeLessThan(1200);
+    expect(response.headers).not.toHaveProperty('x-tocsin-secret');
+    expect(response.headers['keep-alive'] ?? '').not.toBe('timeout=1');
   });
 
-  test('keeps the deprecation headers', async () => {
-    const answer = await house.say({ method: 'POST', path: '/api/v1/teams', body: { title: 'x' }, token });
-    expect(answer.headers).toMatchObject({
+  test('gets the deprecation headers', async () => {
+    const response = await gateway.send({ method: 'POST', path: '/api/v1/teams', body: { title: 'x' }, token });
+    expect(response.headers).toMatchObject({
       deprecation: '@1767225600',
       sunset: 'Tue, 01 Dec 2026 00:00:00 GMT',
       link: '</api/v1/groups>; rel="successor-version"',
     });
   });
 
-  test('carries its query and its encoded path as they were sent', async () => {
-    await house.say({ path: `${INCIDENTS}?limit=5&q=a%20b%26c+d`, token });
-    expect(house.seen.query).toEqual({ limit: 5, q: 'a b&c d' });
-    await house.say({ path: '/api/v1/incident-references/INC%2F1%20%C3%A4', token });
-    expect(house.seen.params).toEqual({ reference: 'INC/1 ä' });
+  test('reaches the service with its query and its encoded path unchanged', async () => {
+    await gateway.send({ path: `${INCIDENTS}?limit=5&q=a%20b%26c+d`, token });
+    expect(gateway.lastReceived.query).toEqual({ limit: 5, q: 'a b&c d' });
+    await gateway.send({ path: '/api/v1/incident-references/INC%2F1%20%C3%A4', token });
+    expect(gateway.lastReceived.params).toEqual({ reference: 'INC/1 ä' });
   });
 
-  test('the refusals of the service come through', async () => {
-    const answer = await house.say({ path: `${INCIDENTS}/abc`, token, headers: { 'X-Request-ID': 'r-9' } });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
+  test('gets the errors of the service', async () => {
+    const response = await gateway.send({ path: `${INCIDENTS}/abc`, token, headers: { 'X-Request-ID': 'r-9' } });
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual({
       code: 'invalid_request',
       message: expect.any(String),
       field: 'id',
       request_id: 'r-9',
     });
-    expect((await house.say({ path: `${INCIDENTS}?limti=5`, token })).body).toMatchObject({ field: 'limti' });
+    expect((await gateway.send({ path: `${INCIDENTS}?limti=5`, token })).body).toMatchObject({ field: 'limti' });
   });
 
-  test('an empty answer stays empty', async () => {
-    const answer = await house.say({ method: 'DELETE', path: '/api/v1/timeline/5', token });
-    expect([answer.status, answer.text]).toEqual([204, '']);
-    expect(answer.headers).not.toHaveProperty('transfer-encoding');
+  test('gets an empty response without a body', async () => {
+    const response = await gateway.send({ method: 'DELETE', path: '/api/v1/timeline/5', token });
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect(response.headers).not.toHaveProperty('transfer-encoding');
   });
 });
 
 describe('request IDs', () => {
   test.each(['a', 'x'.repeat(128), '!"#$%&/()=~'])('%s is kept', async (id) => {
-    const answer = await house.say({ path: INCIDENTS, token, headers: { 'X-Request-ID': id } });
-    expect(answer.headers['x-request-id']).toBe(id);
+    const response = await gateway.send({ path: INCIDENTS, token, headers: { 'X-Request-ID': id } });
+    expect(response.headers['x-request-id']).toBe(id);
   });
 
   test.each(['', 'x'.repeat(129), 'two words', 'ümlaut'])('%j is replaced', async (id) => {
-    const answer = await house.say({
+    const response = await gateway.send({
       path: '/nowhere',
       headers: { 'X-Request-ID': Buffer.from(id).toString('latin1') },
     });
-    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.body.request_id).toBe(response.headers['x-request-id']);
   });
 });
 
 describe('the order of the checks', () => {
   const huge = { 'Content-Length': 1_048_577 };
 
-  test('the host comes before everything', async () => {
-    const answer = await house.say({ method: 'POST', path: '/nowhere', host: 'other.localhost', headers: huge });
-    expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
-    expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
+  test('the host is checked first', async () => {
+    const response = await gateway.send({ method: 'POST', path: '/nowhere', host: 'other.localhost', headers: huge });
+    expect([response.status, response.body.code]).toEqual([404, 'not_found']);
+    // The request counts as one without a valid token.
+    expect(response.headers['x-ratelimit-limit']).toBe('60');
   });
 
-  test('then the announced length', async () => {
-    const answer = await house.say({ method: 'POST', path: '/nowhere', headers: huge });
-    expect([answer.status, answer.body.code]).toEqual([413, 'request_body_too_large']);
+  test('then the Content-Length', async () => {
+    const response = await gateway.send({ method: 'POST', path: '/nowhere', headers: huge });
+    expect([response.status, response.body.code]).toEqual([413, 'request_body_too_large']);
   });
 
   test('then the token', async () => {
-    const answer = await house.say({ method: 'PUT', path: '/nowhere' });
-    expect([answer.status, answer.body.code]).toEqual([401, 'authentication_required']);
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    const response = await gateway.send({ method: 'PUT', path: '/nowhere' });
+    expect([response.status, response.body.code]).toEqual([401, 'authentication_required']);
+    expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('then the route, for everybody alike', async () => {
-    const poor = await house.token({ role: 'member', seat: 'none', scopes: ['slack_context:read'] });
-    const unknown = await house.say({ path: '/api/v1/nowhere', token: poor });
+  test('then the route, whatever the caller may do', async () => {
+    const limited = await gateway.token({ role: 'member', seat: 'none', scopes: ['slack_context:read'] });
+    const unknown = await gateway.send({ path: '/api/v1/nowhere', token: limited });
     expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
-    const wrong = await house.say({ method: 'PUT', path: '/api/v1/services', token: poor });
+    const wrong = await gateway.send({ method: 'PUT', path: '/api/v1/services', token: limited });
     expect([wrong.status, wrong.body.code, wrong.headers.allow]).toEqual([
       405,
       'method_not_allowed',
@@ -141,8 +148,8 @@ describe('the order of the checks', () => {
   });
 
   test('then the scope, the seat, the permission, the path and the body', async () => {
-    const create = async (given: Parameters<House['token']>[0], body: unknown = {}) =>
-      house.say({ method: 'POST', path: '/api/v1/services', body, token: await house.token(given) });
+    const create = async (given: Parameters<GatewayHarness['token']>[0], body: unknown = {}) =>
+      gateway.send({ method: 'POST', path: '/api/v1/services', body, token: await gateway.token(given) });
 
     const scope = await create({ role: 'member', seat: 'none', scopes: ['services:read'] });
     expect(scope.status).toBe(403);
@@ -159,76 +166,73 @@ describe('the order of the checks', () => {
     const body = await create({});
     expect([body.status, body.body.code, body.body.field]).toEqual([400, 'invalid_request', 'title']);
 
-    const poor = await house.token({ role: 'member', seat: 'none' });
-    const path = await house.say({ method: 'DELETE', path: '/api/v1/timeline/zero', token: poor });
+    const limited = await gateway.token({ role: 'member', seat: 'none' });
+    const path = await gateway.send({ method: 'DELETE', path: '/api/v1/timeline/zero', token: limited });
     expect(path.body.code).toBe('responder_seat_required');
   });
 });
 
 describe('methods', () => {
-  test('HEAD is answered where GET is, without a body', async () => {
-    const get = await house.say({ path: INCIDENTS, token });
-    const head = await house.say({ method: 'HEAD', path: INCIDENTS, token });
+  test('HEAD works like GET, without a body', async () => {
+    const get = await gateway.send({ path: INCIDENTS, token });
+    const head = await gateway.send({ method: 'HEAD', path: INCIDENTS, token });
     expect([head.status, head.text]).toEqual([200, '']);
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
-    expect((await house.say({ method: 'HEAD', path: '/api/v1/teams', token })).status).toBe(405);
-    expect((await house.say({ method: 'HEAD', path: INCIDENTS })).status).toBe(401);
+    expect((await gateway.send({ method: 'HEAD', path: '/api/v1/teams', token })).status).toBe(405);
+    expect((await gateway.send({ method: 'HEAD', path: INCIDENTS })).status).toBe(401);
   });
 
-  test('OPTIONS is a method like any other, and no origin is let in', async () => {
-    const answer = await house.say({
+  test('OPTIONS is handled like any other method, and no origin is allowed', async () => {
+    const response = await gateway.send({
       method: 'OPTIONS',
       path: INCIDENTS,
       token,
       headers: { Origin: 'https://a.example' },
     });
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
-    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-    expect((await house.say({ method: 'OPTIONS', path: INCIDENTS })).status).toBe(401);
-    expect((await house.say({ method: 'OPTIONS', path: '*', token })).status).toBe(400);
+    expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    expect(response.headers).not.toHaveProperty('access-control-allow-origin');
+    expect((await gateway.send({ method: 'OPTIONS', path: INCIDENTS })).status).toBe(401);
+    expect((await gateway.send({ method: 'OPTIONS', path: '*', token })).status).toBe(400);
   });
 
-  test.each(['PUT', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])('%s is 405 where it is not declared', async (method) => {
-    const answer = await house.say({ method, path: INCIDENTS, token });
-    expect([answer.status, answer.body.code]).toEqual([405, 'method_not_allowed']);
+  test.each(['PUT', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])('%s is 405 on a path without it', async (method) => {
+    const response = await gateway.send({ method, path: INCIDENTS, token });
+    expect([response.status, response.body.code]).toEqual([405, 'method_not_allowed']);
   });
 });
 
-describe('what needs no token', () => {
+describe('pages that need no token', () => {
   test.each(['acme.localhost', 'localhost', 'other.example', '127.0.0.1:8080', '[::1]:8080'])(
-    'health and readiness, at %s',
+    'health and readiness on %s',
     async (host) => {
-      expect((await house.say({ path: '/healthz', host })).body).toEqual({ status: 'ok' });
-      const ready = await house.say({ path: '/readyz', host });
-      expect([ready.status, ready.body]).toEqual([
-        200,
-        { status: 'ready', dependencies: { database: 'up', broker: 'up' } },
-      ]);
+      expect((await gateway.send({ path: '/healthz', host })).body).toEqual({ status: 'ok' });
+      const ready = await gateway.send({ path: '/readyz', host });
+      expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
     },
   );
 
-  test('the description of the API, for programs and for people', async () => {
-    const description = await house.say({ path: '/api/v1/openapi.json' });
-    expect([description.status, description.body.openapi]).toEqual([200, '3.1.0']);
-    expect(Object.keys(description.body.paths)).toContain('/api/v1/incidents/{id}');
-    const docs = await house.say({ path: '/docs' });
-    expect([docs.status, docs.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(docs.headers['content-security-policy']).toContain("default-src 'none'");
-    expect(docs.text).toContain('<title>Tocsin API</title>');
+  test('readiness in detail, on the internal server', async () => {
+    expect(await gateway.dependencies()).toEqual({ database: 'up', broker: 'up' });
   });
 
-  test('only to be read', async () => {
-    for (const path of ['/healthz', '/docs', '/api/v1/openapi.json']) {
-      const answer = await house.say({ method: 'POST', path, body: {} });
-      expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
-      expect((await house.say({ method: 'HEAD', path })).text).toBe('');
+  test('the description of the API', async () => {
+    const description = await gateway.send({ path: '/api/v1/openapi.json' });
+    expect([description.status, description.body.openapi]).toEqual([200, '3.1.0']);
+    expect(Object.keys(description.body.paths)).toContain('/api/v1/incidents/{id}');
+  });
+
+  test('GET and HEAD only', async () => {
+    for (const path of ['/', '/healthz', '/docs', '/docs/', '/api/v1/openapi.json']) {
+      const response = await gateway.send({ method: 'POST', path, body: {} });
+      expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD']);
+      expect((await gateway.send({ method: 'HEAD', path })).text).toBe('');
     }
   });
 
-  test('metrics and internal routes are not behind the public door', async () => {
+  test('the public server has neither metrics nor internal routes', async () => {
     for (const path of ['/metrics', '/internal/users/changes?workspace_id=1&since=0']) {
-      expect((await house.say({ path })).status).toBe(401);
-      expect((await house.say({ path, token })).status).toBe(404);
+      expect((await gateway.send({ path })).status).toBe(401);
+      expect((await gateway.send({ path, token })).status).toBe(404);
     }
   });
 });

@@ -54,20 +54,20 @@ describe('the route table', () => {
     '/api/v1/teams/1/members/',
     '*',
     '',
-  ])('nothing is at %j', (path) => expect(table.find(path)).toBeUndefined());
+  ])('%j is not found', (path) => expect(table.find(path)).toBeUndefined());
 
-  test('what is encoded is a parameter, never a literal or a separator', () => {
+  test('an encoded segment matches a parameter only', () => {
     expect(idOf('GET', '/api/v1/incidents/%61rchived')).toBe('GET /api/v1/incidents/{id}');
     expect(idOf('GET', '/api/v1/incidents/5%2Fclose')).toBe('GET /api/v1/incidents/{id}');
     expect(idOf('GET', '/api/v1/incidents/...')).toBe('GET /api/v1/incidents/{id}');
   });
 
-  test('an operation finds its parameters in a path', () => {
+  test('parametersIn returns the values of the parameters', () => {
     const path = '/api/v1/teams/{id}/members/{userId}';
     expect(parametersIn('/api/v1/teams/7/members/42', { path })).toEqual({ id: '7', userId: '42' });
   });
 
-  test('a literal answers for its own methods', () => {
+  test('a literal path has its own methods', () => {
     expect(table.find('/api/v1/incidents/archived')?.allow).toEqual(['GET', 'HEAD']);
     expect(idOf('PATCH', '/api/v1/incidents/archived')).toBeUndefined();
     expect(table.find('/api/v1/incidents')?.allow).toEqual(['GET', 'HEAD', 'POST']);
@@ -75,7 +75,7 @@ describe('the route table', () => {
     expect(idOf('HEAD', '/api/v1/incidents/5/close')).toBeUndefined();
   });
 
-  test('two operations cannot have one method of one path, whatever the parameter is called', () => {
+  test('two operations must not have the same method and path, whatever the parameter is called', () => {
     expect(() => routeTable([operation('GET', '/a/{id}', 'one'), operation('GET', '/a/{other}', 'two')])).toThrow(
       'two and one claim GET /a/{other}',
     );

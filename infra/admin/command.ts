@@ -1,50 +1,49 @@
 import { parseArgs } from 'node:util';
-import type { Target } from './target.ts';
-import { UsageError } from './usage-error.ts';
+import { type Target, UsageError } from './target.ts';
 
-/** A flag of a command, as its help shows it. */
+/** A flag of a command. */
 export interface Flag {
   type: 'string' | 'boolean';
-  /** What the value stands for. */
+  /** The placeholder of the value in the help. */
   value?: string;
   help: string;
   required?: true;
-  /** May be given several times. */
+  /** May be repeated. */
   multiple?: true;
 }
 
 export interface Command {
-  /** The words that call it. */
+  /** The two words that select the command. */
   name: string;
   summary: string;
   flags: Record<string, Flag>;
-  /** Answers the object that `--json` prints. */
-  run(given: Given, target: Target): Promise<Record<string, unknown>>;
+  /** Returns the object that `--json` prints. */
+  run(values: FlagValues, target: Target): Promise<Record<string, unknown>>;
 }
 
-/** The flags of one call. */
-export interface Given {
+/** The values of the flags of one call. */
+export interface FlagValues {
   text(flag: string): string | undefined;
-  /** A required flag, which the call was checked for. */
+  /** The value of a required flag; `parseCall` has checked that it is present. */
   required(flag: string): string;
   texts(flag: string): string[];
-  /** `undefined` where neither the flag nor its `--no-` form was given. */
+  /** `undefined` when neither the flag nor its `--no-` form is present. */
   flag(flag: string): boolean | undefined;
-  /** A decimal number, or null for `none`. @throws Error for anything else */
+  /** A decimal number, or null for `none`. @throws UsageError for another value */
   number(flag: string): number | null | undefined;
-  /** The value, if it is one of these. @throws Error for anything else */
+  /** One of `choices`. @throws UsageError for another value */
   oneOf<Choice extends string>(flag: string, choices: readonly Choice[]): Choice | undefined;
 }
 
 export interface Call {
-  given: Given;
+  values: FlagValues;
   json: boolean;
   help: boolean;
 }
 
 const COMMON = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
-/** @throws UsageError naming the flag that is unknown, missing or given twice */
+/** @throws UsageError naming a flag that is unknown, missing or repeated */
 export function parseCall(command: Command, args: string[]): Call {
   const { values, tokens } = parse(command, args);
   const { json = false, help = false } = values;
@@ -58,7 +57,7 @@ export function parseCall(command: Command, args: string[]): Call {
   }
   const missing = Object.entries(command.flags).find(([name, { required }]) => required === true && !seen.has(name));
   if (missing !== undefined && !help) throw new UsageError(`${command.name}: --${missing[0]} is missing`);
-  return { given: read(values), json, help };
+  return { values: read(values), json, help };
 }
 
 function parse(command: Command, args: string[]) {
@@ -68,12 +67,12 @@ function parse(command: Command, args: string[]) {
   try {
     return parseArgs({ args, options: { ...options, ...COMMON }, allowNegative: true, tokens: true });
   } catch (error) {
-    // What follows the first sentence is about things that no command has.
+    // The other sentences are about positional arguments, which no command has.
     throw new UsageError(`${command.name}: ${(error as Error).message.split(/\.\s/, 1)[0]}`);
   }
 }
 
-function read(values: Record<string, string | boolean | (string | boolean)[] | undefined>): Given {
+function read(values: Record<string, string | boolean | (string | boolean)[] | undefined>): FlagValues {
   const text = (flag: string) => {
     const value = values[flag];
     return typeof value === 'string' ? value : undefined;
@@ -96,8 +95,8 @@ function read(values: Record<string, string | boolean | (string | boolean)[] | u
     oneOf: (flag, choices) => {
       const value = text(flag);
       if (value === undefined) return undefined;
-      const choice = choices.find((known) => known === value);
-      if (choice === undefined) throw new UsageError(`--${flag}: ${value} is none of ${choices.join(', ')}`);
+      const choice = choices.find((each) => each === value);
+      if (choice === undefined) throw new UsageError(`--${flag}: ${value} is not one of ${choices.join(', ')}`);
       return choice;
     },
   };

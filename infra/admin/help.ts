@@ -14,16 +14,19 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-export function explanation({ name, summary, flags }: Command): string {
-  const shown = Object.entries(flags).map(([flag, given]) => ({ flag: withValue(flag, given), ...given }));
-  const width = Math.max(...shown.map(({ flag }) => flag.length)) + 2;
-  const usage = shown.map(({ flag, required }) => (required === true ? flag : `[${flag}]`)).join(' ');
+export function commandHelp({ name, summary, flags }: Command): string {
+  const flagLines = Object.entries(flags).map(([flag, definition]) => ({
+    flag: withValue(flag, definition),
+    ...definition,
+  }));
+  const width = Math.max(...flagLines.map(({ flag }) => flag.length)) + 2;
+  const usage = flagLines.map(({ flag, required }) => (required === true ? flag : `[${flag}]`)).join(' ');
   return [
     `usage: ${CALL} ${name} ${usage} [--json]`,
     '',
     summary,
     '',
-    ...shown.map(({ flag, help }) => `  ${flag.padEnd(width)}${help}`),
+    ...flagLines.map(({ flag, help }) => `  ${flag.padEnd(width)}${help}`),
   ].join('\n');
 }
 

@@ -1,10 +1,17 @@
-/** `npm run -s admin -- <command> [flags]`: administers workspaces, users and keys (contract: Administration). */
+/** `npm run -s admin -- <command> [flags]`: manages workspaces, users and keys (contract: Administration). */
+import { ConfigError, describeStartFailure } from '@tocsin/runtime';
 import { environment } from '../environment.ts';
 import { runAdmin } from './run-admin.ts';
 
-const { printed, fault } = await runAdmin(process.argv.slice(2), environment());
-if (printed !== undefined) console.log(printed);
-if (fault !== undefined) {
-  console.error(fault);
+try {
+  const { output, error } = await runAdmin(process.argv.slice(2), environment(), console.error);
+  if (output !== undefined) console.log(output);
+  if (error !== undefined) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  console.error(describeStartFailure(error));
   process.exitCode = 1;
 }

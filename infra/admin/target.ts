@@ -1,34 +1,62 @@
 import { type Environment, type Knex, openDatabase } from '@tocsin/runtime';
-import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
-import { dataDirPath, findInstance } from '../data-dir.ts';
-import { migrateConfig } from '../migrate/config.ts';
-import { UsageError } from './usage-error.ts';
+import { type AppName, APPS } from '../apps.ts';
+import { type Administration, administration } from '../../gateway/src/administration.ts';
+import { dataDirPath, findRunningInstance, type RunningInstance } from '../data-dir.ts';
+import { type MigrateConfig, migrateConfig, type SchemaTarget } from '../migrate/config.ts';
+import { describeDatabase } from '../migrate/describe-database.ts';
+
+/** A call that is malformed, or that lacks something it needs. */
+export class UsageError extends Error {}
 
 /** What a command works on. */
 export interface Target {
   gateway: Administration;
-  /** A connection as the role that owns another service's schema. */
-  database(schema: 'incident' | 'catalog'): Knex;
-  /** What secrets at rest are sealed with. @throws UsageError where the instance's keys are not known */
+  /** A connection as the role that owns an app's schema. @throws UsageError when no setting names its database */
+  database(app: AppName): Knex;
+  /** The keys that encrypt secrets at rest. @throws UsageError when they are not set */
   secretKeys(): string;
 }
 
-/** Runs a command on the databases of `env`, and lets go of them. */
-export async function withTarget<Result>(env: Environment, work: (target: Target) => Promise<Result>): Promise<Result> {
+/** The databases that a command works on, and the settings that belong to them. */
+interface DatabaseSelection {
+  env: Environment;
+  config: MigrateConfig;
+  /** The instance that runs on the data folder, if any. */
+  instance: RunningInstance | undefined;
+  /** The databases of the running instance, when the settings name others; the settings take precedence. */
+  ignored: MigrateConfig | undefined;
+}
+
+/**
+ * Runs a command on the databases that the settings of `env` name, or else on those of the instance that runs on the
+ * data folder. Closes the connections afterwards.
+ * @param print receives a line that names each database before it is opened
+ * @throws UsageError when no setting and no instance names a database
+ */
+export async function withTarget<Result>(
+  env: Environment,
+  print: (line: string) => void,
+  work: (target: Target) => Promise<Result>,
+): Promise<Result> {
+  const selection = await selectDatabases(env);
   const opened: Knex[] = [];
-  const open = (database: Knex): Knex => {
+  const printed = new Set<string>();
+  const open = (app: AppName): Knex => {
+    const target = findTarget(selection.config, app);
+    if (target?.variable === undefined) throw new UsageError(missingDatabaseMessage(selection, app, env));
+    const line = describeSelection(selection, target);
+    if (!printed.has(line)) print(line);
+    printed.add(line);
+    const database = openDatabase({ url: target.url, schema: target.schema, application: 'tocsin-admin', poolSize: 2 });
     opened.push(database);
     return database;
   };
   try {
     return await work({
-      gateway: administration(open(openGatewayDatabase(env))),
-      database: (schema) => {
-        const { url } = migrateConfig(env).targets.find((target) => target.schema === schema) ?? { url: '' };
-        return open(openDatabase({ url, schema, application: 'tocsin-admin', poolSize: 2 }));
-      },
+      gateway: administration(open('gateway')),
+      database: open,
       secretKeys: () => {
-        const keys = env['TOCSIN_SECRET_KEYS'] ?? '';
+        const keys = selection.env['TOCSIN_SECRET_KEYS'] ?? '';
         if (keys === '') throw new UsageError('TOCSIN_SECRET_KEYS must be set as the services have it');
         return keys;
       },
@@ -38,20 +66,52 @@ export async function withTarget<Result>(env: Environment, work: (target: Target
   }
 }
 
-/** The environment, and below it that of the instance that runs on the data folder, if one does. */
-export async function targetEnvironment(env: Environment): Promise<Environment> {
-  const instance = await findInstance(dataDirPath(env));
-  if (instance === undefined || !isRunning(instance.pid)) return env;
-  const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
-  return { ...instance.env, ...Object.fromEntries(given) };
+/** Takes all databases from the settings or all from the instance: a mixture would split one workspace. */
+async function selectDatabases(env: Environment): Promise<DatabaseSelection> {
+  const instance = await findRunningInstance(dataDirPath(env));
+  const config = migrateConfig(env);
+  if (instance === undefined) return { env, config, instance, ignored: undefined };
+  const instanceConfig = migrateConfig(instance.env);
+  const named = config.targets.filter(({ variable }) => variable !== undefined);
+  if (named.some(({ app, url }) => describeDatabase(url) !== describeTarget(instanceConfig, app))) {
+    return { env, config, instance, ignored: instanceConfig };
+  }
+  const configured = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
+  // The instance could not decrypt what is encrypted with other keys than its own.
+  const { TOCSIN_SECRET_KEYS: keys } = instance.env;
+  const merged = {
+    ...instance.env,
+    ...Object.fromEntries(configured),
+    ...(keys !== undefined && { TOCSIN_SECRET_KEYS: keys }),
+  };
+  return { env: merged, config: migrateConfig(merged), instance, ignored: undefined };
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is one all the same.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+const findTarget = ({ targets }: MigrateConfig, app: AppName) => targets.find((target) => target.app === app);
+
+function describeTarget(config: MigrateConfig, app: AppName): string | undefined {
+  const target = findTarget(config, app);
+  return target && describeDatabase(target.url);
+}
+
+function describeSelection({ instance, ignored }: DatabaseSelection, { app, url, variable }: SchemaTarget): string {
+  const using = `using ${describeDatabase(url)}`;
+  if (instance === undefined) return `${using}, named by ${variable}`;
+  if (ignored === undefined) return `${using}, of the instance at ${instance.baseUrl}`;
+  const other = `the running instance at ${instance.baseUrl} (${describeTarget(ignored, app)})`;
+  return `${using}, named by ${variable}; not the settings of ${other}`;
+}
+
+function missingDatabaseMessage({ config, instance }: DatabaseSelection, app: AppName, env: Environment): string {
+  if (config.targets.some(({ variable }) => variable !== undefined)) {
+    const solution = `set ${APPS[app].databaseVariable} or DATABASE_URL as the services have it`;
+    return `the database of the ${app} service is not named: ${solution}`;
   }
+  if (instance !== undefined) {
+    return `the instance at ${instance.baseUrl} does not say where its databases are: restart it, or set DATABASE_URL`;
+  }
+  return (
+    `no database is named, and no instance runs on ${dataDirPath(env)}: start one (make start, make services), ` +
+    `name its data folder (TOCSIN_DATA_DIR), or set DATABASE_URL or ${APPS[app].databaseVariable} as the services have it`
+  );
 }

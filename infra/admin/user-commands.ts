@@ -1,23 +1,23 @@
 import { ROLES, SEATS } from '../../gateway/src/administration.ts';
 import type { Command, Flag } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './target.ts';
 import { userView } from './views.ts';
 
-const who: Record<string, Flag> = {
+const userFlags: Record<string, Flag> = {
   workspace: { type: 'string', value: 'SLUG', help: 'the workspace', required: true },
-  email: { type: 'string', value: 'EMAIL', help: "the user's address, in any case", required: true },
+  email: { type: 'string', value: 'EMAIL', help: "the user's email address; case does not matter", required: true },
 };
 
-const role: Flag = { type: 'string', value: 'ROLE', help: `${ROLES.join(', ')}; member unless set` };
-const seat: Flag = { type: 'string', value: 'SEAT', help: `${SEATS.join(' or ')}; none unless set` };
+const role: Flag = { type: 'string', value: 'ROLE', help: `${ROLES.join(', ')}; member by default` };
+const seat: Flag = { type: 'string', value: 'SEAT', help: `${SEATS.join(' or ')}; none by default` };
 
 const activation = (name: string, active: boolean, summary: string): Command => ({
   name,
   summary,
-  flags: who,
-  run: async (given, { gateway }) => ({
+  flags: userFlags,
+  run: async (values, { gateway }) => ({
     user: userView(
-      await gateway.setUser({ workspace: given.required('workspace'), email: given.required('email'), active }),
+      await gateway.setUser({ workspace: values.required('workspace'), email: values.required('email'), active }),
     ),
   }),
 });
@@ -25,16 +25,21 @@ const activation = (name: string, active: boolean, summary: string): Command => 
 export const userCommands: readonly Command[] = [
   {
     name: 'user create',
-    summary: 'Make a user',
-    flags: { ...who, name: { type: 'string', value: 'NAME', help: 'for people', required: true }, role, seat },
-    run: async (given, { gateway }) => ({
+    summary: 'Create a user',
+    flags: {
+      ...userFlags,
+      name: { type: 'string', value: 'NAME', help: 'the display name', required: true },
+      role,
+      seat,
+    },
+    run: async (values, { gateway }) => ({
       user: userView(
         await gateway.createUser({
-          workspace: given.required('workspace'),
-          email: given.required('email'),
-          name: given.required('name'),
-          role: given.oneOf('role', ROLES),
-          seat: given.oneOf('seat', SEATS),
+          workspace: values.required('workspace'),
+          email: values.required('email'),
+          name: values.required('name'),
+          role: values.oneOf('role', ROLES),
+          seat: values.oneOf('seat', SEATS),
         }),
       ),
     }),
@@ -43,19 +48,19 @@ export const userCommands: readonly Command[] = [
     name: 'user set',
     summary: "Change a user's name, role or seat",
     flags: {
-      ...who,
-      name: { type: 'string', value: 'NAME', help: 'for people' },
+      ...userFlags,
+      name: { type: 'string', value: 'NAME', help: 'the display name' },
       role: { ...role, help: ROLES.join(', ') },
       seat: { ...seat, help: SEATS.join(' or ') },
     },
-    run: async (given, { gateway }) => {
-      const read = { name: given.text('name'), role: given.oneOf('role', ROLES), seat: given.oneOf('seat', SEATS) };
+    run: async (values, { gateway }) => {
+      const read = { name: values.text('name'), role: values.oneOf('role', ROLES), seat: values.oneOf('seat', SEATS) };
       const changes = Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
       if (Object.keys(changes).length === 0) throw new UsageError('user set: there is nothing to set');
-      const [workspace, email] = [given.required('workspace'), given.required('email')];
+      const [workspace, email] = [values.required('workspace'), values.required('email')];
       return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
     },
   },
-  activation('user deactivate', false, 'Shut a user out: all their keys become invalid'),
-  activation('user activate', true, 'Let a user in again'),
+  activation('user deactivate', false, 'Deactivate a user and all their API keys'),
+  activation('user activate', true, 'Activate a deactivated user'),
 ];

@@ -36,11 +36,11 @@ export const keyView = (key: ApiKey) => ({
   created_at: key.createdAt,
 });
 
-/** The same for people: a line a property, what is nested indented under its name. */
-export function readable(answer: Record<string, unknown>, indent = ''): string[] {
+/** Formats an object for people: one line for each property, nested objects indented. */
+export function formatAnswer(answer: Record<string, unknown>, indent = ''): string[] {
   return Object.entries(answer).flatMap(([name, value]) => {
-    if (isList(value)) return [`${indent}${name}`, ...value.flatMap((item) => [`${indent}  - ${inOneLine(item)}`])];
-    if (isRecord(value)) return [`${indent}${name}`, ...readable(value, `${indent}  `)];
+    if (isList(value)) return [`${indent}${name}`, ...value.flatMap((item) => [`${indent}  - ${formatItem(item)}`])];
+    if (isRecord(value)) return [`${indent}${name}`, ...formatAnswer(value, `${indent}  `)];
     if (Array.isArray(value)) return [`${indent}${name}: ${value.join(', ')}`];
     return [`${indent}${name}: ${typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)}`];
   });
@@ -51,7 +51,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isList = (value: unknown): value is Record<string, unknown>[] =>
   Array.isArray(value) && value.length > 0 && value.every(isRecord);
 
-const inOneLine = (item: Record<string, unknown>) =>
+const formatItem = (item: Record<string, unknown>) =>
   Object.entries(item)
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
     .join(', ');

@@ -1,30 +1,38 @@
-import type { Command, Flag, Given } from './command.ts';
+import type { Command, Flag, FlagValues } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './target.ts';
 import { workspaceView } from './views.ts';
 
 const slug: Flag = { type: 'string', value: 'SLUG', help: 'the first label of its host name', required: true };
 
 const settingFlags: Record<string, Flag> = {
-  demo: { type: 'boolean', help: 'a demo workspace sends no webhooks; --no-demo makes it a real one' },
-  'history-days': { type: 'string', value: 'N', help: 'hide incidents older than N days from lists; none shows all' },
-  'reporting-currency': { type: 'string', value: 'CODE', help: 'that amounts are summed in; USD unless set' },
+  demo: { type: 'boolean', help: 'make it a demo workspace, which sends no webhooks; --no-demo undoes it' },
+  'history-days': {
+    type: 'string',
+    value: 'N',
+    help: 'hide incidents older than N days from lists; none shows all incidents',
+  },
+  'reporting-currency': {
+    type: 'string',
+    value: 'CODE',
+    help: 'the currency that amounts are summed in; USD by default',
+  },
   'short-title-required': {
     type: 'boolean',
-    help: 'incidents need a short title; --no-short-title-required undoes it',
+    help: 'require a short title for incidents; --no-short-title-required undoes it',
   },
-  'rate-limit': { type: 'string', value: 'N', help: "requests a minute; none is the installation's default" },
+  'rate-limit': { type: 'string', value: 'N', help: "requests per minute; none uses the installation's default" },
 };
 
-/** Only what was given: the rest keeps its value. */
-function settings(given: Given) {
+/** Only the settings that the call names; the others keep their values. */
+function settings(values: FlagValues) {
   const read = {
-    name: given.text('name'),
-    isDemo: given.flag('demo'),
-    historyDays: given.number('history-days'),
-    reportingCurrency: given.text('reporting-currency'),
-    shortTitleRequired: given.flag('short-title-required'),
-    rateLimit: given.number('rate-limit'),
+    name: values.text('name'),
+    isDemo: values.flag('demo'),
+    historyDays: values.number('history-days'),
+    reportingCurrency: values.text('reporting-currency'),
+    shortTitleRequired: values.flag('short-title-required'),
+    rateLimit: values.number('rate-limit'),
   };
   return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
 }
@@ -32,14 +40,14 @@ function settings(given: Given) {
 export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspace create',
-    summary: 'Make a workspace',
-    flags: { slug, name: { type: 'string', value: 'NAME', help: 'for people', required: true }, ...settingFlags },
-    run: async (given, { gateway }) => ({
+    summary: 'Create a workspace',
+    flags: { slug, name: { type: 'string', value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
+    run: async (values, { gateway }) => ({
       workspace: workspaceView(
         await gateway.createWorkspace({
-          ...settings(given),
-          slug: given.required('slug'),
-          name: given.required('name'),
+          ...settings(values),
+          slug: values.required('slug'),
+          name: values.required('name'),
         }),
       ),
     }),
@@ -47,11 +55,11 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspace set',
     summary: "Change a workspace's settings",
-    flags: { slug, name: { type: 'string', value: 'NAME', help: 'for people' }, ...settingFlags },
-    run: async (given, { gateway }) => {
-      const changes = settings(given);
+    flags: { slug, name: { type: 'string', value: 'NAME', help: 'the display name' }, ...settingFlags },
+    run: async (values, { gateway }) => {
+      const changes = settings(values);
       if (Object.keys(changes).length === 0) throw new UsageError('workspace set: there is nothing to set');
-      return { workspace: workspaceView(await gateway.setWorkspace({ ...changes, slug: given.required('slug') })) };
+      return { workspace: workspaceView(await gateway.setWorkspace({ ...changes, slug: values.required('slug') })) };
     },
   },
   {

@@ -1,23 +1,23 @@
 /**
- * Holds the imports of the whole repository to the rules of the house. The rules are tried on a canary first, a small
- * tree in which every one of them is broken: a rule that matches nothing any more, or a reader that finds no imports,
- * fails here instead of passing everything.
+ * Checks the imports of the whole repository against the boundary rules. Checks the rules themselves first, on the
+ * canary, a small tree that violates each of them: a rule that no longer matches anything fails here instead of passing
+ * all code.
  */
 import path from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
+import { ROOT } from '../environment.ts';
 import { BOUNDARY_RULES } from './boundary-rules.ts';
 import { UNDECLARED_PACKAGE, undeclaredPackages } from './undeclared-packages.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const CANARY = path.join(ROOT, 'infra/canary');
 const TOP = ['gateway', 'services', 'shared', 'infra'];
 
-interface Fault {
+interface Violation {
   rule: string;
   where: string;
 }
 
-async function inspect(baseDir: string): Promise<{ modules: number; faults: Fault[] }> {
+async function inspect(baseDir: string): Promise<{ modules: number; violations: Violation[] }> {
   const { output } = await cruise(
     TOP,
     {
@@ -26,7 +26,7 @@ async function inspect(baseDir: string): Promise<{ modules: number; faults: Faul
       validate: true,
       doNotFollow: { path: 'node_modules/' },
       exclude: { path: '^infra/canary/' },
-      // Imports of types bind as much as others.
+      // Imports of types count as well.
       tsPreCompilationDeps: true,
     },
     {
@@ -40,20 +40,20 @@ async function inspect(baseDir: string): Promise<{ modules: number; faults: Faul
     const others = cycle?.map(({ name }) => name) ?? (to === from ? [] : [to]);
     return { rule: rule.name, where: [from, ...others].join(' → ') };
   });
-  return { modules: summary.totalCruised, faults: [...broken, ...undeclaredPackages(modules, baseDir)] };
+  return { modules: summary.totalCruised, violations: [...broken, ...undeclaredPackages(modules, baseDir)] };
 }
 
 const rules = [...BOUNDARY_RULES.map(({ name }) => name ?? ''), UNDECLARED_PACKAGE];
 const canary = await inspect(CANARY);
-const house = await inspect(ROOT);
+const repository = await inspect(ROOT);
 
 const lines = [
   ...rules
-    .filter((name) => !canary.faults.some(({ rule }) => rule === name))
-    .map((name) => `the canary breaks ${name}, and nothing noticed`),
-  ...(house.modules === 0 ? ['no module was read'] : []),
-  ...house.faults.map(({ rule, where }) => `${rule}: ${where}`),
+    .filter((name) => !canary.violations.some(({ rule }) => rule === name))
+    .map((name) => `the canary violates ${name}, but the rule found nothing`),
+  ...(repository.modules === 0 ? ['no module was found'] : []),
+  ...repository.violations.map(({ rule, where }) => `${rule}: ${where}`),
 ];
 for (const line of lines) console.error(line);
-console.log(`${house.modules} modules, ${rules.length} rules, ${lines.length} faults`);
+console.log(`${repository.modules} modules, ${rules.length} rules, ${lines.length} problems`);
 if (lines.length > 0) process.exitCode = 1;

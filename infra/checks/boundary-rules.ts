@@ -1,16 +1,16 @@
 import type { IForbiddenRuleType, IRegularForbiddenRuleType } from 'dependency-cruiser';
 
-/** Captures the gateway or a service; `$1` in the other half of a rule is what it captured. */
+/** Captures the gateway or a service; `$1` in the other half of a rule refers to it. */
 const APP = '^(gateway|services/[^/]+)/';
-/** What runs in production, as against tests and what only helps to write them. */
+/** Code that runs in production. */
 export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
   '^shared/(?!testing/)[^/]+/src/',
   '^infra/(?!(?:bench|checks|generate|test|testing)/)',
 ];
 
-/** The files of a service that infra, which starts and administers them, may use. */
-const FRONTS = '(?:main|app|config|schema|administration|http/routes)[.]ts$';
+/** The files of an app that infra may import, to start and administer it. */
+const ENTRY_POINTS = '(?:main|app|config|schema|administration|http/contracts)[.]ts$';
 
 const rule = (
   name: string,
@@ -19,20 +19,20 @@ const rule = (
   to: IRegularForbiddenRuleType['to'],
 ): IForbiddenRuleType => ({ name, comment, severity: 'error', from, to });
 
-/** A room of an app, and the only rooms (or files of `src/`) that it may import. */
-const room = (name: string, ...allowed: string[]): IForbiddenRuleType =>
+/** A layer of an app, and the only layers (or files of `src/`) that it may import. */
+const appLayer = (name: string, ...allowed: string[]): IForbiddenRuleType =>
   rule(
-    `room-${name}`,
+    `layer-${name}`,
     `src/${name} imports only ${allowed.join(', ')} of its own app`,
     { path: `${APP}src/${name}(?:/|[.]ts$)` },
     { path: '^$1/(?!node_modules/)', pathNot: `^$1/src/(?:${allowed.join('|')})(?:/|[.]ts$)` },
   );
 
-/** A package of `shared/`, and the only other packages of ours that it may import. */
-const layer = (name: string, ...allowed: string[]): IForbiddenRuleType =>
+/** A package of `shared/`, and the only other packages of the repository that it may import. */
+const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =>
   rule(
-    `layer-${name}`,
-    `shared/${name} imports ${allowed.length === 0 ? 'no other package of ours' : `only ${allowed.join(', ')} of ours`}`,
+    `package-${name}`,
+    `of the other shared packages, shared/${name} imports ${allowed.length === 0 ? 'none' : `only ${allowed.join(', ')}`}`,
     { path: `^shared/${name}/src/` },
     {
       path: '^(?:gateway|services|shared|infra)/',
@@ -40,22 +40,25 @@ const layer = (name: string, ...allowed: string[]): IForbiddenRuleType =>
     },
   );
 
-/** The house's rules of who may import whom (CONTRIBUTING.md); paths are relative to the repository. */
+/** Scripts that a page loads; no module imports them. */
+const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
+
+/** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
-  room('main', 'app', 'config', 'schema'),
-  room('app', 'config', 'schema', 'http', 'messaging', 'usecases', 'domain', 'store', 'clients', 'app'),
-  room('administration', 'config', 'schema', 'usecases', 'domain', 'store', 'clients', 'administration'),
-  room('http', 'http', 'usecases', 'domain', 'store', 'clients'),
-  room('messaging', 'messaging', 'usecases', 'domain', 'store', 'clients'),
-  room('usecases', 'usecases', 'domain', 'store', 'clients'),
-  room('store', 'store', 'domain'),
-  room('clients', 'clients', 'domain'),
-  room('domain', 'domain'),
-  room('config', 'config', 'domain', 'schema'),
-  room('schema', 'schema'),
+  appLayer('main', 'app', 'config', 'schema'),
+  appLayer('app', 'config', 'schema', 'http', 'messaging', 'usecases', 'domain', 'store', 'clients', 'app'),
+  appLayer('administration', 'config', 'schema', 'usecases', 'domain', 'store', 'clients', 'administration'),
+  appLayer('http', 'http', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('messaging', 'messaging', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('usecases', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('store', 'store', 'domain'),
+  appLayer('clients', 'clients', 'domain'),
+  appLayer('domain', 'domain'),
+  appLayer('config', 'config', 'domain', 'schema'),
+  appLayer('schema', 'schema'),
   rule(
     'pure-domain',
-    'domain rules know no database, no wire and no broker',
+    'the domain uses no database, no network and no broker',
     { path: `${APP}src/domain/` },
     {
       path: [
@@ -66,64 +69,65 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     },
   ),
   rule(
-    'no-foreign-service',
-    'apps know each other by messages and internal HTTP only',
+    'no-other-app',
+    'apps communicate only by messages and internal HTTP',
     { path: `${APP}(?:src|migrations)/` },
     { path: '^(?:gateway|services/[^/]+)/', pathNot: '^$1/' },
   ),
   rule(
-    'infra-by-the-front-door',
-    'infra starts, migrates and administers apps; their rooms are none of its business',
+    'infra-entry-points-only',
+    'infra starts, migrates and administers apps through their entry points',
     { path: '^infra/', pathNot: '^infra/test/' },
-    { path: `${APP}src/`, pathNot: `${APP}src/${FRONTS}` },
+    { path: `${APP}src/`, pathNot: `${APP}src/${ENTRY_POINTS}` },
   ),
   rule(
-    'no-way-back-to-infra',
-    'apps and packages do not know how they are run',
+    'no-import-of-infra',
+    'apps and packages do not depend on how they are run',
     { path: '^(?:gateway|services|shared)/', pathNot: '/test/' },
     { path: '^infra/' },
   ),
-  layer('contracts'),
+  sharedPackage('contracts'),
   rule(
     'contracts-on-zod-alone',
-    'whoever reads an event needs nothing but its schema',
+    'consumers of events need only their schemas',
     { path: '^shared/contracts/src/' },
     { dependencyTypesNot: ['local'], pathNot: 'node_modules/zod/' },
   ),
-  layer('runtime'),
-  layer('safe-http'),
-  layer('http', 'runtime'),
-  layer('messaging', 'runtime', 'contracts'),
-  layer('service', 'runtime', 'contracts', 'http', 'messaging'),
-  layer('testing', 'runtime', 'contracts', 'http', 'messaging'),
+  sharedPackage('runtime'),
+  sharedPackage('safe-http'),
+  sharedPackage('http', 'runtime'),
+  sharedPackage('messaging', 'runtime', 'contracts'),
+  sharedPackage('resources', 'runtime', 'contracts', 'http'),
+  sharedPackage('service', 'runtime', 'contracts', 'http', 'messaging'),
+  sharedPackage('testing', 'runtime', 'contracts', 'http', 'messaging'),
   rule(
     'no-tests-in-production',
-    'what runs in production imports neither tests nor their tools',
+    'production code imports neither tests nor test tools',
     { path: PRODUCTION },
     { path: ['^shared/testing/', '^infra/(?:bench|checks|generate|test|testing)/', '/test/', '[.]test[.]ts$'] },
   ),
   rule(
     'by-package-name',
-    'another package is imported by its name, so that only what it exports is used',
+    'packages are imported by name, so that only their exports are used',
     { path: '^((?:gateway|(?:services|shared)/[^/]+|infra)/)' },
     { path: '^shared/', pathNot: '^$1', dependencyTypes: ['local'] },
   ),
-  rule('no-cycle', 'what imports itself in a circle is one module', {}, { circular: true }),
-  rule('no-unresolvable', 'every import leads somewhere', {}, { couldNotResolve: true }),
+  rule('no-cycle', 'modules must not import each other in a cycle', {}, { circular: true }),
+  rule('no-unresolvable', 'every import must resolve', {}, { couldNotResolve: true }),
   rule(
     'no-orphan',
-    'a file that nothing uses and that uses nothing is left over',
-    { orphan: true, pathNot: ['[.]test[.]ts$', '[.]d[.]ts$'] },
+    'a file without imports and importers is unused',
+    { orphan: true, pathNot: ['[.]test[.]ts$', '[.]d[.]ts$', BROWSER_SCRIPTS] },
     {},
   ),
   {
     name: 'no-dead-file',
-    comment: 'a file that no process reaches is left over',
+    comment: 'a file that no process reaches is unused',
     severity: 'error',
     from: { path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', '^infra/(?!test/)'] },
     to: {
       path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: '/src/main[.]ts$',
+      pathNot: ['/src/main[.]ts$', BROWSER_SCRIPTS],
       reachable: false,
     },
   },

@@ -1,13 +1,13 @@
 /**
- * `npm run check`: every script of package.json whose name begins with `check:`, two at a time. All of them run, whatever
- * one finds; the output of those that fail comes at the end of each.
+ * `npm run check` runs every script of package.json whose name begins with `check:`, two at a time. A failure does not
+ * stop the others. The output of a script is printed when it fails.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { ROOT } from '../environment.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const AT_ONCE = 2;
 
 async function run(script: string): Promise<boolean> {

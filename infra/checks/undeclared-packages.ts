@@ -9,8 +9,8 @@ const WORKSPACE = /^(?:gateway|infra|(?:services|shared)\/[^/]+)(?=\/)/;
 const PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*/;
 
 /**
- * Packages that production code imports and its own package.json does not name. Here they would be found all the same,
- * since all workspaces share one node_modules; an image installs what is declared and nothing else.
+ * Finds packages that production code imports but its own package.json does not declare. They resolve here, because all
+ * workspaces share one node_modules folder, but an image installs only declared packages.
  */
 export function undeclaredPackages(modules: readonly IModule[], root: string): { rule: string; where: string }[] {
   const declared = new Map<string, ReadonlySet<string>>();

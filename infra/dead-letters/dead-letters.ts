@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/contracts';
-import { type ChannelModel, connect, type GetMessage } from 'amqplib';
+import { confirmPublisher, type Publisher } from '@tocsin/messaging';
+import { type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 
-/** A message that its consumer could not take, as it lies in a dead-letter queue. */
+/** A message that its consumer could not handle. */
 export interface DeadLetter {
-  /** The event's ID; null where the message is too broken to have one. */
+  /** The event's ID; null when the message has none. */
   id: string | null;
   type: string | null;
-  /** Why the broker moved it: `rejected` for a malformed one, `delivery_limit` for one whose handling failed. */
+  /** Why the broker moved it: `rejected` for a malformed message, `delivery_limit` when its handling failed. */
   reason: string | null;
   died_at: string | null;
   body: string;
@@ -14,32 +16,32 @@ export interface DeadLetter {
 
 /** The dead letters of one installation's queues. */
 export interface DeadLetters {
-  /** How many each queue has. */
+  /** The number of dead letters by queue. */
   count(): Promise<Record<string, number>>;
-  /** The oldest ones of a queue, which stay where they are. */
-  peek(queue: QueueDefinition, most: number): Promise<DeadLetter[]>;
+  /** Returns the oldest ones of a queue without removing them. */
+  peek(queue: QueueDefinition, limit: number): Promise<DeadLetter[]>;
   /**
-   * Sends the oldest ones back to their queue. Each is gone from here only once it is safe there, so a crash may send one
-   * twice and loses none; its consumer knows the ones that it has handled.
-   * @returns how many
+   * Sends the oldest ones back to their queue. Each is removed only after the broker has confirmed the copy: a crash
+   * may send one twice but loses none, and consumers ignore messages that they have handled.
+   * @returns the number sent
    */
-  replay(queue: QueueDefinition, most: number): Promise<number>;
-  /** Removes the oldest ones for good. @returns how many */
-  discard(queue: QueueDefinition, most: number): Promise<number>;
+  replay(queue: QueueDefinition, limit: number): Promise<number>;
+  /** Deletes the oldest ones. @returns the number deleted */
+  discard(queue: QueueDefinition, limit: number): Promise<number>;
 }
 
-/** By the names that commands give queues. */
+/** The queues by their names in commands. */
 export const QUEUES_BY_NAME: ReadonlyMap<string, QueueDefinition> = new Map(
   Object.values(QUEUES).map((queue) => [queue.name, queue]),
 );
 
-/** Works with the dead letters on a connection of its own. */
+/** Runs `work` on the dead letters in RabbitMQ, on a separate connection. */
 export async function withDeadLetters<Result>(
   { url, namespace }: { url: string; namespace: string },
   work: (deadLetters: DeadLetters) => Promise<Result>,
 ): Promise<Result> {
   const connection = await connect(url, { timeout: 5_000 });
-  // Whoever waits for an answer is told of a lost connection; without a listener it would be an uncaught exception too.
+  // Pending calls fail when the connection is lost; without a listener it would also be an uncaught exception.
   connection.on('error', () => undefined);
   try {
     return await work(deadLetters(connection, namespace));
@@ -48,26 +50,72 @@ export async function withDeadLetters<Result>(
   }
 }
 
+/**
+ * How often a dead letter is returned to its queue before a copy replaces it. A broker that limits deliveries (RabbitMQ
+ * 4: 20 by default) deletes a message over the limit, and each read counts as a delivery. The limit of an existing
+ * queue cannot be changed by declaring it.
+ */
+const MAX_RETURNS = 3;
+
+/** Headers of a copy that keep the broker's information about the original. */
+const REASON = 'tocsin-death-reason';
+const DIED_AT = 'tocsin-died-at';
+
 function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
-  /** Takes up to `most` messages, oldest first, and decides on each; those that are kept go back when the channel closes. */
+  /** Reads up to `limit` messages, oldest first, and decides on each. Kept messages return when the channel closes. */
   const take = async (
     queue: QueueDefinition,
-    most: number,
-    decide: (message: GetMessage) => Promise<'remove' | 'keep'>,
+    limit: number,
+    decide: (message: GetMessage, channel: ConfirmChannel) => Promise<'remove' | 'keep'>,
   ): Promise<number> => {
-    const channel = await connection.createChannel();
+    const channel = await connection.createConfirmChannel();
+    // Pending calls fail by themselves.
+    channel.on('error', () => undefined);
     try {
+      const source = deadLetterQueueName(namespace, queue);
+      // Only the messages that are in the queue now: one that returns at once must not be read again and again.
+      const { messageCount } = await channel.checkQueue(source);
       let taken = 0;
-      while (taken < most) {
-        const message = await channel.get(deadLetterQueueName(namespace, queue));
+      while (taken < Math.min(limit, messageCount)) {
+        const message = await channel.get(source);
         if (message === false) break;
-        if ((await decide(message)) === 'remove') channel.ack(message);
+        if ((await decide(message, channel)) === 'remove') channel.ack(message);
         taken += 1;
       }
       return taken;
     } finally {
-      await channel.close();
+      await channel.close().catch(() => undefined);
     }
+  };
+
+  /** @throws when the broker does not confirm the message in that queue */
+  const send = async (
+    channel: ConfirmChannel,
+    target: string,
+    { content, properties }: GetMessage,
+    headers?: Record<string, unknown>,
+  ) => {
+    const outcome = await publisherOn(channel).publish({
+      exchange: '',
+      routingKey: target,
+      messageId: textOf(properties.messageId) ?? randomUUID(),
+      deduplicationKey: randomUUID(),
+      content,
+      options: {
+        contentType: 'application/json',
+        ...(properties.type !== undefined && { type: String(properties.type) }),
+        ...(headers !== undefined && { headers }),
+      },
+    });
+    if (outcome === 'unroutable') throw new Error(`the queue ${target} does not exist: start the services first`);
+    if (outcome === 'failed')
+      throw new Error(`the broker does not confirm a message to ${target}: is it short of memory?`);
+  };
+  const publishers = new WeakMap<ConfirmChannel, Publisher>();
+  const publisherOn = (channel: ConfirmChannel): Publisher => {
+    const publisher = publishers.get(channel) ?? confirmPublisher(channel);
+    publishers.set(channel, publisher);
+    return publisher;
   };
 
   return {
@@ -80,32 +128,26 @@ function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
       await channel.close();
       return counts;
     },
-    peek: async (queue, most) => {
+    peek: async (queue, limit) => {
       const letters: DeadLetter[] = [];
-      await take(queue, most, async (message) => {
-        letters.push(deadLetter(message));
-        return 'keep';
+      await take(queue, limit, async (message, channel) => {
+        const letter = deadLetter(message);
+        letters.push(letter);
+        if (Number(message.properties.headers?.['x-delivery-count'] ?? 0) < MAX_RETURNS) return 'keep';
+        await send(channel, deadLetterQueueName(namespace, queue), message, {
+          ...(letter.reason !== null && { [REASON]: letter.reason }),
+          ...(letter.died_at !== null && { [DIED_AT]: letter.died_at }),
+        });
+        return 'remove';
       });
       return letters;
     },
-    replay: async (queue, most) => {
-      const publisher = await connection.createConfirmChannel();
-      // Those that are here now: one that comes back at once must not go round and round.
-      const { messageCount } = await publisher.checkQueue(deadLetterQueueName(namespace, queue));
-      const sent = await take(queue, Math.min(most, messageCount), async ({ content, properties }) => {
-        publisher.sendToQueue(queueName(namespace, queue), content, {
-          persistent: true,
-          contentType: 'application/json',
-          ...(properties.messageId !== undefined && { messageId: String(properties.messageId) }),
-          ...(properties.type !== undefined && { type: String(properties.type) }),
-        });
-        await publisher.waitForConfirms();
+    replay: async (queue, limit) =>
+      take(queue, limit, async (message, channel) => {
+        await send(channel, queueName(namespace, queue), message);
         return 'remove';
-      });
-      await publisher.close();
-      return sent;
-    },
-    discard: async (queue, most) => take(queue, most, async () => 'remove'),
+      }),
+    discard: async (queue, limit) => take(queue, limit, async () => 'remove'),
   };
 }
 
@@ -115,12 +157,14 @@ interface Death {
 }
 
 function deadLetter({ content, properties }: GetMessage): DeadLetter {
-  const death = (properties.headers?.['x-death'] as Death[] | undefined)?.[0];
+  const headers = properties.headers ?? {};
+  const death = (headers['x-death'] as Death[] | undefined)?.[0];
+  const diedAt = death?.time?.value;
   return {
     id: textOf(properties.messageId),
     type: textOf(properties.type),
-    reason: death?.reason ?? null,
-    died_at: death?.time?.value === undefined ? null : new Date(death.time.value * 1_000).toISOString(),
+    reason: textOf(headers[REASON]) ?? death?.reason ?? null,
+    died_at: textOf(headers[DIED_AT]) ?? (diedAt === undefined ? null : new Date(diedAt * 1_000).toISOString()),
     body: content.toString(),
   };
 }

@@ -1,26 +1,30 @@
 import { parseArgs } from 'node:util';
 import type { QueueDefinition } from '@tocsin/contracts';
-import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
-import { targetEnvironment } from '../admin/target.ts';
-import { QUEUES_BY_NAME, withDeadLetters } from './dead-letters.ts';
+import type { Environment } from '@tocsin/runtime';
+import { chooseQueues } from './choose-queues.ts';
+import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from './dead-letters.ts';
+import { withOutboxDeadLetters } from './outbox-dead-letters.ts';
 
 const USAGE = `usage: npm run -s dead-letters -- <command> [flags]
 
-  list                          how many dead letters each queue has
-  show    --queue Q [--most N]  the oldest ones, which stay where they are (10 unless given)
-  replay  --queue Q [--most N]  send them back to their queue (all unless given)
-  discard --queue Q --most N    remove the oldest ones for good
+  list                          Count the dead letters of each queue
+  show    --queue Q [--most N]  Show the oldest ones; they stay in the queue (10 by default)
+  replay  --queue Q [--most N]  Send the oldest ones back to their queue (all by default)
+  discard --queue Q --most N    Delete the oldest ones
 
 queues: ${[...QUEUES_BY_NAME.keys()].join(', ')}`;
 
-const settings = { ...brokerSettings, TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE };
-
 /**
- * Does what the words of a command line ask for; `AMQP_URL` and `TOCSIN_NAMESPACE` lead to the queues.
- * @returns what is to be printed, one JSON object
- * @throws Error whose message is for whoever gave the command
+ * Runs a command line on the queues that `chooseQueues` finds.
+ * @param print receives a line that names the broker or the instance before it is used
+ * @returns the output, one JSON object
+ * @throws Error with a message for the operator
  */
-export async function runDeadLetters(args: string[], env: Environment): Promise<string> {
+export async function runDeadLetters(
+  args: string[],
+  env: Environment,
+  print: (line: string) => void = () => undefined,
+): Promise<string> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -31,19 +35,21 @@ export async function runDeadLetters(args: string[], env: Environment): Promise<
   if (command === undefined || others.length > 0) throw new Error(USAGE);
   const most = readMost(values.most);
   const queue = readQueue(values.queue);
-  const { AMQP_URL: url, TOCSIN_NAMESPACE: namespace } = readConfig(settings, await targetEnvironment(env));
+  const queues = await chooseQueues(env, print);
+  const withLetters = async <Result>(work: (letters: DeadLetters) => Promise<Result>): Promise<Result> =>
+    queues.kind === 'broker' ? withDeadLetters(queues, work) : withOutboxDeadLetters(queues.env, work);
   return JSON.stringify(
-    await withDeadLetters({ url, namespace }, async (letters) => {
+    await withLetters(async (letters) => {
       switch (command) {
         case 'list':
           return { dead_letters: await letters.count() };
         case 'show':
-          return { dead_letters: await letters.peek(wanted(queue), most ?? 10) };
+          return { dead_letters: await letters.peek(requireQueue(queue), most ?? 10) };
         case 'replay':
-          return { replayed: await letters.replay(wanted(queue), most ?? Infinity) };
+          return { replayed: await letters.replay(requireQueue(queue), most ?? Infinity) };
         case 'discard':
           if (most === undefined) throw new Error('discard: say how many with --most');
-          return { discarded: await letters.discard(wanted(queue), most) };
+          return { discarded: await letters.discard(requireQueue(queue), most) };
         default:
           throw new Error(USAGE);
       }
@@ -62,12 +68,12 @@ function readMost(text: string | undefined): number | undefined {
 function readQueue(name: string | undefined): QueueDefinition | undefined {
   const queue = QUEUES_BY_NAME.get(name ?? '');
   if (name !== undefined && queue === undefined) {
-    throw new Error(`--queue: ${name} is none of ${[...QUEUES_BY_NAME.keys()].join(', ')}`);
+    throw new Error(`--queue: ${name} is not one of ${[...QUEUES_BY_NAME.keys()].join(', ')}`);
   }
   return queue;
 }
 
-function wanted(queue: QueueDefinition | undefined): QueueDefinition {
+function requireQueue(queue: QueueDefinition | undefined): QueueDefinition {
   if (queue === undefined) throw new Error(`name the queue with --queue: ${[...QUEUES_BY_NAME.keys()].join(', ')}`);
   return queue;
 }

@@ -1,21 +1,21 @@
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Speaks to one workspace of an instance on this machine. */
+/** A client of one workspace of an instance on this machine. */
 export interface WorkspaceApi {
-  /** The answer's body. @throws when the answer is an error */
+  /** Returns the body of the response. @throws when the response is an error */
   get<Body>(path: string): Promise<Body>;
-  /** `key` makes a repetition harmless. */
+  /** `key` is the idempotency key. */
   post<Body>(path: string, body: object, key?: string): Promise<Body>;
 }
 
 export function workspaceApi(options: { baseUrl: string; host: string; token: string }): WorkspaceApi {
   const send = async (method: string, path: string, body?: object, key?: string): Promise<unknown> => {
-    const { status, content } = await exchange(
+    const { status, content } = await sendRequest(
       http.request(new URL(path, options.baseUrl), {
         method,
         headers: {
-          // The workspace's name need not resolve on this machine; fetch would not let us send it anyway.
+          // The workspace's host name may not resolve on this machine, and fetch does not allow this header.
           Host: options.host,
           Authorization: `Bearer ${options.token}`,
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -26,7 +26,7 @@ export function workspaceApi(options: { baseUrl: string; host: string; token: st
       }),
       body === undefined ? '' : JSON.stringify(body),
     );
-    if (status >= 400) throw new Error(`${method} ${path} answered ${status}: ${content}`);
+    if (status >= 400) throw new Error(`${method} ${path} returned ${status}: ${content}`);
     return JSON.parse(content);
   };
   return {
@@ -35,11 +35,11 @@ export function workspaceApi(options: { baseUrl: string; host: string; token: st
   };
 }
 
-async function exchange(request: http.ClientRequest, body: string): Promise<{ status: number; content: string }> {
+async function sendRequest(request: http.ClientRequest, body: string): Promise<{ status: number; content: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   request.once('response', resolve);
   request.once('error', reject);
-  request.once('timeout', () => request.destroy(new Error('no answer in time')));
+  request.once('timeout', () => request.destroy(new Error('the request timed out')));
   request.end(body);
   const response = await promise;
   return { status: response.statusCode ?? 0, content: await text(response) };

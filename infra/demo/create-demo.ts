@@ -14,37 +14,37 @@ const OWNER = {
   seat: 'responder',
 } as const;
 
-/** What somebody needs to begin. */
+/** What a new user needs to begin. */
 export interface Demo {
   baseUrl: string;
   token: string;
   /** A command that creates an incident. */
   curl: string;
-  /** Why there is no sample data, or not all of it. */
-  fault: string | undefined;
+  /** Why sample data is missing, if it is. */
+  error: string | undefined;
 }
 
-/** Makes the demo workspace, once; its token is kept, so that it is the same at every start. */
+/** Creates the demo workspace once. Its token is kept in the data folder, so it is the same at every start. */
 export async function createDemo(instance: { url: string; env: Environment; dataDir: DataDir }): Promise<Demo> {
   const { url, env, dataDir } = instance;
   const { port } = new URL(url);
   const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${port}`;
-  const token = await dataDir.secret('demo-token', async () => makeToken(env));
-  const fault = await addSampleData(workspaceApi({ baseUrl: url, host, token })).then(
+  const token = await dataDir.secret('demo-token', async () => createToken(env));
+  const error = await addSampleData(workspaceApi({ baseUrl: url, host, token })).then(
     () => undefined,
-    (error: unknown) => (error as Error).message,
+    (reason: unknown) => (reason as Error).message,
   );
   const baseUrl = `http://${host}`;
-  return { baseUrl, token, curl: curlFor(baseUrl, token), fault };
+  return { baseUrl, token, curl: curlFor(baseUrl, token), error };
 }
 
-async function makeToken(env: Environment): Promise<string> {
+async function createToken(env: Environment): Promise<string> {
   const database = openGatewayDatabase(env);
   const admin = administration(database, systemClock);
   try {
-    // Where an earlier start was interrupted, some of it is there.
-    await admin.createWorkspace(WORKSPACE).catch(unlessExisting);
-    await admin.createUser(OWNER).catch(unlessExisting);
+    // An earlier start may have been interrupted.
+    await admin.createWorkspace(WORKSPACE).catch(ignoreConflict);
+    await admin.createUser(OWNER).catch(ignoreConflict);
     const { token } = await admin.createKey({
       workspace: WORKSPACE.slug,
       user: OWNER.email,
@@ -57,7 +57,7 @@ async function makeToken(env: Environment): Promise<string> {
   }
 }
 
-function unlessExisting(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!(error instanceof DomainError) || error.status !== 409) throw error;
 }
 

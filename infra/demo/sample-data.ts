@@ -65,7 +65,7 @@ interface Named {
   slug: string;
 }
 
-/** Fills a workspace that has no incident with something to look at. Safe to repeat after it was interrupted. */
+/** Adds sample data to a workspace without incidents. Can be repeated after an interruption. */
 export async function addSampleData(api: WorkspaceApi): Promise<void> {
   const { incidents } = await api.get<{ incidents: unknown[] }>('/api/v1/incidents?limit=1');
   if (incidents.length > 0) return;
@@ -90,7 +90,7 @@ export async function addSampleData(api: WorkspaceApi): Promise<void> {
   }
 }
 
-/** By slug. Fields take no idempotency key, so those of an earlier attempt are looked up. */
+/** Returns the IDs by slug. Fields take no idempotency key, so fields of an earlier attempt are looked up. */
 async function addFields(api: WorkspaceApi): Promise<Map<string, number>> {
   const { fields } = await api.get<{ fields: Named[] }>('/api/v1/custom-fields');
   for (const field of FIELDS) {

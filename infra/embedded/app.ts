@@ -1,43 +1,37 @@
 import { randomBytes } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Environment, memoryVersions } from '@tocsin/runtime';
-import { memoryWindows, startApp as startGateway } from '../../gateway/src/app.ts';
-import { gatewayConfig } from '../../gateway/src/config.ts';
-import { startApp as startCatalog } from '../../services/catalog/src/app.ts';
-import { catalogConfig } from '../../services/catalog/src/config.ts';
-import { startApp as startCustomField } from '../../services/custom-field/src/app.ts';
-import { customFieldConfig } from '../../services/custom-field/src/config.ts';
-import { startApp as startIncident } from '../../services/incident/src/app.ts';
-import { incidentConfig } from '../../services/incident/src/config.ts';
-import { startApp as startWebhook } from '../../services/webhook/src/app.ts';
-import { webhookConfig } from '../../services/webhook/src/config.ts';
-import { type AppName, placeApps, settingsOf } from '../apps.ts';
-import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { memoryRequestCounter } from '../../gateway/src/app.ts';
+import { type AppName, appEnvironments, APPS, clientSettings, MEMORY_BROKER, SERVICE_NAMES } from '../apps.ts';
+import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
-import { whyTaken } from '../ports.ts';
+import { bindError } from '../ports.ts';
 import type { EmbeddedConfig } from './config.ts';
-import { openLogFile, turnOver } from './logs.ts';
-import { startPostgres } from './postgres.ts';
+import { openLogFile, rotate } from './logs.ts';
+import { WrongPassword } from './postgres-process.ts';
+import { changePassword, startPostgres } from './postgres.ts';
 
-/** Everything, in this process. */
+/** All apps and their database, in this process. */
 export interface EmbeddedTocsin extends App {
-  /** The environment by which a command reaches it. */
+  /** The environment by which a command reaches the instance. */
   readonly env: Environment;
   readonly dataDir: DataDir;
   readonly logFile: string;
 }
 
-/** Of the pools of five apps, with one of some that have two, and of the commands that come by. */
+/** For the pools of five apps, some of which have two, and for commands. */
 const connectionsFor = (poolSize: number) => 8 * poolSize + 20;
 
 /**
- * Starts a PostgreSQL of its own and the five apps on it. What else they would share between processes (broker, versions,
- * counters) is in this process's memory; the outboxes are in the database, so a crash loses nothing.
- * @throws one clear line, with nothing left running
+ * Starts an embedded PostgreSQL and all apps on it. The broker, the versions and the request counters, which processes
+ * would share through servers, are in this process's memory; the outboxes are in the database, so a crash loses
+ * nothing.
+ * @throws an error with a one-line message; nothing is left running
  */
-export async function startEmbedded(config: EmbeddedConfig, given: Environment): Promise<EmbeddedTocsin> {
+export async function startEmbedded(config: EmbeddedConfig, env: Environment): Promise<EmbeddedTocsin> {
   const closing: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -45,63 +39,58 @@ export async function startEmbedded(config: EmbeddedConfig, given: Environment):
   try {
     const dataDir = await openDataDir(config.dataDir);
     closing.push(dataDir.close);
-    const taken = config.http.port === 0 ? undefined : await whyTaken(config.http);
-    if (taken !== undefined) throw taken;
+    const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
+    if (inUse !== undefined) throw inUse;
     const logs = await openLogFile(dataDir.path, config.logLevel);
     closing.push(logs.close);
     const log = logs.loggerOf('embedded');
 
+    const folder = path.join(dataDir.path, 'postgres');
+    // Before the database is created: a database without keys beside it has lost them.
+    const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(folder));
     const postgres = await startPostgres({
-      folder: path.join(dataDir.path, 'postgres'),
-      password: await dataDir.secret('postgres-password', () => randomBytes(24).toString('base64url')),
-      logFile: await turnOver(path.join(dataDir.path, 'postgres.log')),
+      folder,
+      password: await dataDir.secret('postgres-password', async () => {
+        const password = randomBytes(24).toString('base64url');
+        const isRepair = await changePassword(folder, password);
+        if (isRepair) log.warn('postgres-password was missing; the database has a new password');
+        return password;
+      }),
+      logFile: await rotate(path.join(dataDir.path, 'postgres.log')),
       maxConnections: connectionsFor(config.poolSize),
-      onLoss: () => log.error('the database went down, starting it again'),
+      onCrash: () => log.error('the database stopped unexpectedly; restarting it'),
+    }).catch((error: unknown) => {
+      throw error instanceof WrongPassword ? passwordMismatch(dataDir.path, folder, error) : error;
     });
     closing.push(postgres.stop);
 
-    const env = {
-      ...withoutDatabases(given),
+    const settings = {
+      ...withoutServers(env),
       DATABASE_URL: inDatabase(postgres.url, 'tocsin'),
-      TOCSIN_SECRET_KEYS: await secretKeysFor(dataDir, given),
+      TOCSIN_SECRET_KEYS: secretKeys,
     };
-    await migrateAll(migrateConfig(env), (line) => log.info(line));
+    await migrateAll(migrateConfig(settings), (line) => log.info(line));
 
-    const environments = await placeApps(env);
+    const environments = await appEnvironments(settings);
     const broker = new MemoryBroker();
     closing.push(async () => broker.close());
-    const shared = { broker, versions: memoryVersions() };
-    const starts: Record<Exclude<AppName, 'gateway'>, () => Promise<App>> = {
-      incident: async () =>
-        startIncident(incidentConfig(environments.incident), { ...shared, log: logs.loggerOf('incident') }),
-      catalog: async () =>
-        startCatalog(catalogConfig(environments.catalog), { ...shared, log: logs.loggerOf('catalog') }),
-      'custom-field': async () =>
-        startCustomField(customFieldConfig(environments['custom-field']), {
-          ...shared,
-          log: logs.loggerOf('custom-field'),
-        }),
-      webhook: async () => startWebhook(webhookConfig(environments.webhook), { broker, log: logs.loggerOf('webhook') }),
-    };
+    const shared = { broker, versions: memoryVersions(), limiter: memoryRequestCounter() };
+    const start = async (name: AppName) =>
+      APPS[name].start(environments[name], { ...shared, log: logs.loggerOf(name) });
     const services: App[] = [];
     closing.push(async () => Promise.all(services.map(async (service) => service.stop())));
-    const started = await Promise.allSettled(
-      Object.values(starts).map(async (start) => start().then((service) => services.push(service))),
-    );
+    const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => services.push(await start(name))));
     for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
 
-    // The last to come and the first to go: while it takes requests, everything behind it is there.
-    const gateway = await startGateway(gatewayConfig(environments.gateway), {
-      broker,
-      limiter: memoryWindows(),
-      log: logs.loggerOf('gateway'),
-    });
+    // The gateway starts last and stops first: while it takes requests, the services are running.
+    const gateway = await start('gateway');
     closing.push(async () => gateway.stop());
 
     const { port } = new URL(gateway.url);
     const url = `http://localhost:${port}`;
-    const reachable = { ...environments.gateway, PORT: port };
-    await dataDir.announce({ env: settingsOf(reachable), pid: process.pid, baseUrl: url });
+    // Without the broker that `env` may name for the other ways to run.
+    const reachable = { ...environments.gateway, PORT: port, AMQP_URL: '', TOCSIN_BROKER: MEMORY_BROKER };
+    await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
     let stopped: Promise<void> | undefined;
     return {
       url,
@@ -116,9 +105,28 @@ export async function startEmbedded(config: EmbeddedConfig, given: Environment):
   }
 }
 
-/** The database is ours, whatever a service was given for the other ways to run. */
-const withoutDatabases = (env: Environment) =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !name.endsWith('DATABASE_URL')));
+/**
+ * Removes the servers that `env` names for the other ways to run: this instance uses its own database and none other.
+ */
+const withoutServers = (env: Environment) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/(?:DATABASE|^AMQP|^REDIS)_URL$/.test(name)));
+
+/** A symbolic link counts as a database, even when its target is missing. */
+const findEncryptedData = async (folder: string): Promise<EncryptedData | undefined> =>
+  lstat(folder).then(
+    () => ({ location: `the database in ${folder}`, alternative: 'remove the data with make reset' }),
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return undefined;
+    },
+  );
+
+const passwordMismatch = (dataDir: string, folder: string, cause: Error) =>
+  new Error(
+    `${path.join(dataDir, 'postgres-password')} is not the password of the database in ${folder}: ` +
+      'restore it, or remove the file, and the next start makes a new password',
+    { cause },
+  );
 
 function inDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);

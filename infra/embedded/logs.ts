@@ -4,17 +4,17 @@ import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createLogger, type Logger } from '@tocsin/runtime';
 
-/** The file that all apps of one process log into. */
+/** The log file of all apps of one process. */
 export interface LogFile {
   readonly path: string;
   loggerOf(app: string): Logger;
-  /** Waits until everything is written. */
+  /** Waits until all lines are written. */
   close(): Promise<void>;
 }
 
-/** Starts a log file; the one before it stays as `<name>.1`. */
+/** Opens a new log file; the previous one is kept as `<name>.1`. */
 export async function openLogFile(folder: string, level: string): Promise<LogFile> {
-  const file = await turnOver(path.join(folder, 'tocsin.log'));
+  const file = await rotate(path.join(folder, 'tocsin.log'));
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   const loggers = new Map<string, Logger>();
   return {
@@ -31,8 +31,8 @@ export async function openLogFile(folder: string, level: string): Promise<LogFil
   };
 }
 
-/** Makes room for a new log of that name. */
-export async function turnOver(file: string): Promise<string> {
+/** Renames a log file to `<name>.1`, so that a new one can take its name. */
+export async function rotate(file: string): Promise<string> {
   await rename(file, `${file}.1`).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   });

@@ -11,11 +11,13 @@ await runProcess(async () => {
   const app = await startEmbedded(config, env);
   try {
     if (config.demo) {
-      const { baseUrl, token, curl, fault } = await createDemo(app);
-      if (fault !== undefined) console.error(`not all of the sample data could be made: ${fault}`);
-      console.log(`demo workspace  ${baseUrl}\ntoken           ${token}\n\n${curl}\n`);
+      const { baseUrl, token, curl, error } = await createDemo(app);
+      if (error !== undefined) console.error(`cannot create all sample data: ${error}`);
+      console.log(`sample workspace  ${baseUrl}\ntoken             ${token}\n\n${curl}\n`);
     }
-    console.log(`data in ${shown(app.dataDir.path)}, log in ${shown(app.logFile)}; Ctrl-C stops everything`);
+    console.log(
+      `data in ${displayPath(app.dataDir.path)}, log in ${displayPath(app.logFile)}; Ctrl-C stops everything`,
+    );
     console.log(`ready ${app.url}`);
     return app;
   } catch (error) {
@@ -24,8 +26,8 @@ await runProcess(async () => {
   }
 });
 
-/** As one would type it. */
-function shown(file: string): string {
+/** Relative to the repository, if the file is in it. */
+function displayPath(file: string): string {
   const relative = path.relative(ROOT, file);
   return relative.startsWith('..') ? file : relative;
 }

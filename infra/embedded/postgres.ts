@@ -1,50 +1,55 @@
 import { execFile } from 'node:child_process';
-import { access, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chown, mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts } from '../ports.ts';
-import { endLeftover } from './postgres-leftover.ts';
-import { clusterOf, placePostgres, type PostgresPlace } from './postgres-place.ts';
-import { launchPostgres, PostgresRefusal, type PostgresProcess, SERVER_ENVIRONMENT } from './postgres-process.ts';
+import { stopOrphan } from './postgres-orphan.ts';
+import { clusterOf, prepareInstallation, type PostgresInstallation } from './postgres-installation.ts';
+import { checkVersion, setPassword } from './postgres-repair.ts';
+import { launchPostgres, PostgresStartError, type PostgresProcess, SERVER_ENVIRONMENT } from './postgres-process.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** The database's files; made the first time. */
+  /** The database's files; created the first time. */
   folder: string;
-  /** Of the superuser `postgres`; the one that the files were made with. */
+  /** The password of the superuser `postgres`, with which the files were created. */
   password: string;
   logFile: string;
   maxConnections: number;
-  /** False gives up the data of a crash for speed: for tests. */
+  /** False trades safety in a crash for speed, for tests. */
   durable?: boolean;
-  /** Told when the server went down by itself and is started again. */
-  onLoss?: () => void;
+  /** Called when the server stopped unexpectedly and is restarted. */
+  onCrash?: () => void;
 }
 
 export interface EmbeddedPostgres {
   /** As the superuser, to the database `postgres`. */
   url: string;
-  /** Waits until everything is written out. */
+  /** Waits until all data is written. */
   stop(): Promise<void>;
 }
 
 const run = promisify(execFile);
 
-/** A server that was killed has its port and shared memory for a moment longer. */
+/** A killed server keeps its port and shared memory for a moment. */
 const LAUNCHES = 20;
 const LAUNCH_DELAY = 500;
-const RETRIED = /still in use|in use|could not bind|could not create any TCP\/IP sockets/;
+const RETRYABLE = /still in use|in use|could not bind|could not create any TCP\/IP sockets/;
 
 /**
- * A real PostgreSQL from an npm package, on a free loopback port. It stays up until it is told to stop, or this process
- * is gone; one that goes down before that is started again, on its port.
- * @throws one clear line
+ * Starts a PostgreSQL from an npm package on a free loopback port. It runs until `stop` or until this process ends; if
+ * it stops before that, it is restarted on the same port.
+ * @throws an error with a one-line message; WrongPassword when the files have another password
  */
 export async function startPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { folder, password, logFile, maxConnections, durable = true, onLoss } = options;
-  const place = await placePostgres(folder);
-  if (await isMissing(place.cluster)) await initialise(place, password, durable);
-  else await endLeftover(place.cluster);
+  const { folder, password, logFile, maxConnections, durable = true, onCrash } = options;
+  const installation = await prepareInstallation(folder);
+  if (await isMissing(installation.cluster)) {
+    await initialise(installation, password, durable);
+  } else {
+    await checkVersion(installation);
+    await stopOrphan(installation.cluster);
+  }
 
   let stopping = false;
   let server: PostgresProcess | undefined;
@@ -52,11 +57,11 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     for (let attempt = 1; ; attempt += 1) {
       const [candidate = 0] = port === undefined ? await freePorts(1) : [port];
       try {
-        server = await launchPostgres({ place, port: candidate, password, logFile, maxConnections, durable });
+        server = await launchPostgres({ installation, port: candidate, password, logFile, maxConnections, durable });
         return candidate;
       } catch (error) {
-        if (!(error instanceof PostgresRefusal)) throw error;
-        if (attempt === LAUNCHES || !RETRIED.test(error.message)) {
+        if (!(error instanceof PostgresStartError)) throw error;
+        if (attempt === LAUNCHES || !RETRYABLE.test(error.message)) {
           throw new Error(`the database did not start: ${error.message} (see ${logFile})`, { cause: error });
         }
         await delay(LAUNCH_DELAY);
@@ -64,18 +69,18 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     }
   };
   const port = await launch(undefined);
-  const standing = watch();
+  const supervision = supervise();
 
-  async function watch(): Promise<void> {
+  async function supervise(): Promise<void> {
     while (!stopping) {
       await server?.exited;
       if (isStopping()) return;
-      onLoss?.();
-      await endLeftover(place.cluster);
+      onCrash?.();
+      await stopOrphan(installation.cluster);
       await launch(port).catch(async () => delay(LAUNCH_DELAY));
     }
   }
-  // A function, because the flag changes while the watch waits.
+  // A function, because the flag changes during the awaits above.
   const isStopping = () => stopping;
 
   return {
@@ -83,19 +88,44 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     stop: async () => {
       stopping = true;
       await server?.stop();
-      await standing;
-      // In case the watch was just starting a new one.
+      await supervision;
+      // The supervision may just have started a new one.
       await server?.stop();
     },
   };
 }
 
-/** Removes a database's files, wherever they are. */
+/**
+ * Changes the password of the superuser of the database in a folder. The database must not be running.
+ * @returns whether there is a database
+ */
+export async function changePassword(folder: string, password: string): Promise<boolean> {
+  const place = await prepareInstallation(folder);
+  if (await isMissing(place.cluster)) return false;
+  await checkVersion(place);
+  await stopOrphan(place.cluster);
+  await setPassword(place, password);
+  return true;
+}
+
+/** Removes a database's files, also through a symbolic link. */
 export async function removePostgres(folder: string): Promise<void> {
-  const cluster = await clusterOf(folder);
-  await endLeftover(cluster);
-  if (cluster !== folder) await rm(path.dirname(cluster), { recursive: true, force: true });
+  // For a link without a target there are no other files.
+  if (!(await isMissing(folder))) {
+    const cluster = await clusterOf(folder);
+    await stopOrphan(cluster);
+    for (const file of [cluster, ...draftsOf(cluster)]) await rm(file, { recursive: true, force: true });
+    // The target of the link may contain other files.
+    if (cluster !== folder) await rmdir(path.dirname(cluster)).catch(ignoreNotEmpty);
+  }
   await rm(folder, { recursive: true, force: true });
+}
+
+/** The temporary files during the creation of a database. */
+const draftsOf = (cluster: string): [folder: string, password: string] => [`${cluster}.new`, `${cluster}.new.password`];
+
+function ignoreNotEmpty(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
 }
 
 async function isMissing(cluster: string): Promise<boolean> {
@@ -108,10 +138,13 @@ async function isMissing(cluster: string): Promise<boolean> {
   );
 }
 
-/** Makes the files beside their place and moves them there when they are whole. */
-async function initialise({ cluster, bin, user }: PostgresPlace, password: string, durable: boolean): Promise<void> {
-  const draft = `${cluster}.new`;
-  const passwordFile = `${draft}.password`;
+/** Creates the files beside their final folder and renames them when they are complete. */
+async function initialise(
+  { cluster, bin, user }: PostgresInstallation,
+  password: string,
+  durable: boolean,
+): Promise<void> {
+  const [draft, passwordFile] = draftsOf(cluster);
   try {
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
@@ -136,8 +169,8 @@ async function initialise({ cluster, bin, user }: PostgresPlace, password: strin
     await rename(draft, cluster);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    const said = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1);
-    throw new Error(`the database could not be made in ${path.dirname(cluster)}: ${said ?? (error as Error).message}`, {
+    const stderr = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1);
+    throw new Error(`cannot create the database in ${path.dirname(cluster)}: ${stderr ?? (error as Error).message}`, {
       cause: error,
     });
   } finally {

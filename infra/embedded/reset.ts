@@ -1,18 +1,16 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
-import { dataDirPath, openDataDir } from '../data-dir.ts';
+import { dataDirPath } from '../data-dir.ts';
 import { environment } from '../environment.ts';
-import { removePostgres } from './postgres.ts';
+import { resetData } from './reset-data.ts';
 
 try {
   const folder = dataDirPath(environment());
-  // Fails while an instance runs on it.
-  const dataDir = await openDataDir(folder);
-  await removePostgres(path.join(folder, 'postgres'));
-  await dataDir.close();
-  await rm(folder, { recursive: true, force: true });
-  console.log(`${folder} is gone`);
+  const remaining = await resetData(folder);
+  console.log(
+    remaining.length === 0
+      ? `removed ${folder}`
+      : `removed the data in ${folder}; kept the folder, because it contains other files: ${remaining.join(', ')}`,
+  );
 } catch (error) {
   console.error(describeStartFailure(error));
   process.exitCode = 1;

@@ -90,7 +90,7 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'incident.restored': '2026-11-21T09:00:00.000Z',
 };
 
-/** One whole message of every type, as it stands on the exchange. */
+/** One complete message of every type, as published on the exchange. */
 export const EXAMPLES = Object.fromEntries(
   (Object.keys(DATA) as EventType[]).map((type, index): [EventType, Envelope] => [
     type,

@@ -1,38 +1,37 @@
 import { envelope, eventData, type EventType, exchangeName } from '@tocsin/contracts';
 import { z } from 'zod';
 import { EXAMPLES } from '../events/examples.ts';
-import type { Artefact } from './artefact.ts';
 
-/** Those that come to us from other systems; we publish all others. */
+/** Events that Tocsin consumes from other systems; it publishes all others. */
 const CONSUMED: ReadonlySet<EventType> = new Set(['customer-impact.updated', 'investigation.run.updated']);
 
 const SUMMARIES: Record<EventType, string> = {
-  'incident.created': 'An incident was declared',
+  'incident.created': 'An incident was created',
   'incident.updated': 'Properties, values or the timeline of an incident changed',
   'incident.archived': 'An incident was archived',
   'incident.restored': 'An archived incident was restored',
-  'service.changed': 'A service was made, changed, archived or restored',
-  'team.changed': 'A team was made, changed, archived or restored',
-  'custom-field.changed': 'A custom field was defined, changed, archived or restored',
-  'workspace.changed': 'A workspace was made, or its settings or configuration changed',
-  'user.changed': 'A user was made, changed, deactivated or activated',
-  'customer-impact.updated': 'What an incident costs, as another system computed it',
-  'investigation.run.updated': 'How an investigation of an incident stands, as another system reports it',
+  'service.changed': 'A service was created, changed, archived or restored',
+  'team.changed': 'A team was created, changed, archived or restored',
+  'custom-field.changed': 'A custom field was created, changed, archived or restored',
+  'workspace.changed': 'A workspace was created, or its settings or configuration changed',
+  'user.changed': 'A user was created, changed, deactivated or activated',
+  'customer-impact.updated': 'Another system computed the customer impact of an incident',
+  'investigation.run.updated': 'Another system reported the progress of an investigation of an incident',
 };
 
 const TYPES = Object.keys(eventData) as EventType[];
 const nameOf = (type: EventType) => type.replaceAll(/[.-]/g, '_');
 
-/** The broker's side of the contract, from the schemas that the services check their messages with. */
-export const asyncApiArtefact: Artefact = {
+/** The description of the events, from the schemas by which the services validate their messages. */
+export const asyncApiFile = {
   file: 'docs/events/asyncapi.json',
-  make: async () => json(document()),
+  generate: async () => json(document()),
 };
 
-/** One message of every type, for whoever writes a consumer and its tests. */
-export const exampleArtefacts: readonly Artefact[] = TYPES.map((type) => ({
+/** One message of every type, for authors of consumers. */
+export const exampleFiles = TYPES.map((type) => ({
   file: `docs/events/examples/${type}.json`,
-  make: async () => json(EXAMPLES[type]),
+  generate: async () => json(EXAMPLES[type]),
 }));
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
@@ -44,13 +43,13 @@ function document() {
       title: 'Tocsin events',
       version: '1',
       description:
-        'Messages on the topic exchange. Persistent JSON, at least once and in no promised order: deduplicate by id, and let revision or version decide what is newer. Ignore members that you do not know.',
+        'Messages on the topic exchange: persistent JSON, delivered at least once and in no guaranteed order. Deduplicate by id; use revision or version to tell which message is newer. Ignore unknown members.',
     },
     defaultContentType: 'application/json',
     channels: {
       events: {
         address: exchangeName('tocsin'),
-        description: 'The exchange; its first word is TOCSIN_NAMESPACE. The routing key is the type.',
+        description: 'The exchange. Its name begins with TOCSIN_NAMESPACE. The routing key is the event type.',
         messages: Object.fromEntries(
           TYPES.map((type) => [nameOf(type), { $ref: `#/components/messages/${nameOf(type)}` }]),
         ),
@@ -63,8 +62,8 @@ function document() {
       },
     },
     operations: {
-      publish: operation('send', 'What Tocsin publishes', (type) => !CONSUMED.has(type)),
-      consume: operation('receive', 'What Tocsin consumes from other systems', (type) => CONSUMED.has(type)),
+      publish: operation('send', 'Events that Tocsin publishes', (type) => !CONSUMED.has(type)),
+      consume: operation('receive', 'Events that Tocsin consumes from other systems', (type) => CONSUMED.has(type)),
     },
     components: {
       messages: Object.fromEntries(TYPES.map((type) => [nameOf(type), message(type)])),
@@ -72,12 +71,12 @@ function document() {
   };
 }
 
-function operation(action: 'send' | 'receive', summary: string, takes: (type: EventType) => boolean) {
+function operation(action: 'send' | 'receive', summary: string, includes: (type: EventType) => boolean) {
   return {
     action,
     summary,
     channel: { $ref: '#/channels/events' },
-    messages: TYPES.filter(takes).map((type) => ({ $ref: `#/channels/events/messages/${nameOf(type)}` })),
+    messages: TYPES.filter(includes).map((type) => ({ $ref: `#/channels/events/messages/${nameOf(type)}` })),
   };
 }
 

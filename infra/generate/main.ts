@@ -1,32 +1,42 @@
 /**
- * `npm run generate` writes every generated file that differs from what the sources make of it now;
- * `npm run check:generated` writes nothing, and fails naming the stale ones.
+ * `npm run generate` writes every generated file that differs from its sources;
+ * `npm run check:generated` writes nothing, and fails naming the stale files.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ARTEFACTS } from './artefacts.ts';
+import { SERVICE_NAMES } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { openApiFile } from './openapi.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+/** A file of the repository that is generated: the same sources give the same text. */
+interface GeneratedFile {
+  /** From the top of the repository. */
+  file: string;
+  generate: () => Promise<string>;
+}
+
+const FILES: readonly GeneratedFile[] = [...SERVICE_NAMES.map(openApiFile), asyncApiFile, ...exampleFiles];
 const check = process.argv.includes('--check');
 
-let fresh = 0;
-for (const { file, make } of ARTEFACTS) {
+let upToDate = 0;
+for (const { file, generate } of FILES) {
   const target = path.join(ROOT, file);
   try {
-    const text = await make();
+    const text = await generate();
     if (text === (await readFile(target, 'utf8').catch(() => undefined))) {
-      fresh += 1;
+      upToDate += 1;
     } else if (check) {
       console.error(`${file} is stale: run npm run generate`);
       process.exitCode = 1;
     } else {
       await writeFile(target, text);
-      console.log(`${file} written`);
-      fresh += 1;
+      console.log(`wrote ${file}`);
+      upToDate += 1;
     }
   } catch (error) {
-    console.error(`${file} cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(`cannot generate ${file}: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
   }
 }
-console.log(`${fresh} of ${ARTEFACTS.length} generated files are fresh`);
+console.log(`${upToDate} of ${FILES.length} generated files are up to date`);

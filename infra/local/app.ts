@@ -1,22 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { App, Environment } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, placeApps, settingsOf } from '../apps.ts';
+import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
+import { type AppName, appEnvironments, clientSettings, SERVICE_NAMES } from '../apps.ts';
 import { openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
-import { whyTaken } from '../ports.ts';
+import { bindError } from '../ports.ts';
+import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
+import { findEncryptedData } from './find-encrypted-data.ts';
 import { logPrinter } from './log-lines.ts';
 import { superviseApp } from './supervised-app.ts';
 
-/** An app that is up finds its database in no time. */
+/** Milliseconds; a running app connects to its database at once. */
 const READY_TIMEOUT = 30_000;
 
 /**
- * Starts the five apps as processes, on the servers that the environment names, and keeps them running.
- * @throws one clear line, with nothing left running
+ * Starts each app as a process, on the servers that the environment names, and keeps them running.
+ * @throws an error with a one-line message; nothing is left running
  */
-export async function startLocal(config: LocalConfig, given: Environment): Promise<App> {
+export async function startLocal(config: LocalConfig, env: Environment): Promise<App> {
   const closing: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -24,34 +26,38 @@ export async function startLocal(config: LocalConfig, given: Environment): Promi
   try {
     const dataDir = await openDataDir(config.dataDir);
     closing.push(dataDir.close);
-    const taken = config.http.port === 0 ? undefined : await whyTaken(config.http);
-    if (taken !== undefined) throw taken;
+    const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
+    if (inUse !== undefined) throw inUse;
 
-    const env = { ...given, TOCSIN_SECRET_KEYS: await secretKeysFor(dataDir, given) };
-    await migrateAll(migrateConfig(env), (line) => {
+    const databases = migrateConfig(env);
+    await migrateAll(databases, (line) => {
       if (!line.endsWith('up to date')) console.log(line);
     });
+    const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
-    const environments = await placeApps(env);
+    const environments = await appEnvironments({ ...env, TOCSIN_SECRET_KEYS: secretKeys });
     const start = async (name: AppName, running: App[]): Promise<App> => {
-      const app = await superviseApp({ name, env: environments[name], print: logPrinter(name) });
+      const app = await superviseApp({
+        name,
+        env: environmentOf(name, environments[name]),
+        print: logPrinter(name),
+      });
       running.push(app);
-      await becomesReady(name, app.url);
+      await waitUntilReady(name, app.url);
       return app;
     };
     const services: App[] = [];
     const gateways: App[] = [];
     for (const apps of [services, gateways]) closing.push(async () => Promise.all(apps.map(async (app) => app.stop())));
-    // The gateway is the last to come and the first to go: while it takes requests, everything behind it is there.
-    const others = APP_NAMES.filter((name) => name !== 'gateway');
-    const started = await Promise.allSettled(others.map(async (name) => start(name, services)));
+    // The gateway starts last and stops first: while it takes requests, the services are running.
+    const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => start(name, services)));
     for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
     const gateway = await start('gateway', gateways);
 
     const { port } = new URL(gateway.url);
     const url = `http://localhost:${port}`;
-    await dataDir.announce({
-      env: settingsOf({ ...environments.gateway, PORT: port }),
+    await dataDir.register({
+      env: clientSettings({ ...environments.gateway, ...config.servers, PORT: port }),
       pid: process.pid,
       baseUrl: url,
     });
@@ -63,18 +69,26 @@ export async function startLocal(config: LocalConfig, given: Environment): Promi
   }
 }
 
-async function becomesReady(name: AppName, url: string): Promise<void> {
+function environmentOf(name: AppName, env: Environment): Environment {
+  try {
+    return childEnvironment(name, env);
+  } catch (error) {
+    throw new Error(`${name} did not start: ${describeStartFailure(error)}`, { cause: error });
+  }
+}
+
+async function waitUntilReady(name: AppName, url: string): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT;
-  let answer = 'nothing';
+  let lastAnswer = 'nothing';
   while (Date.now() < deadline) {
     try {
       const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
       if (response.ok) return;
-      answer = await response.text();
+      lastAnswer = await response.text();
     } catch (error) {
-      answer = (error as Error).message;
+      lastAnswer = (error as Error).message;
     }
     await delay(100);
   }
-  throw new Error(`${name} does not become ready: ${answer}`);
+  throw new Error(`${name} does not become ready: ${lastAnswer}`);
 }

@@ -1,10 +1,10 @@
-/** Prints the lines of several apps: for a person in a terminal, and untouched for everything else. */
+/** Prints the log lines of several apps: formatted in a terminal, unchanged elsewhere. */
 export function logPrinter(app: string, output: NodeJS.WriteStream = process.stdout): (line: string) => void {
-  return (line) => output.write(`${output.isTTY ? readable(app, line) : line}\n`);
+  return (line) => output.write(`${output.isTTY ? formatLine(app, line) : line}\n`);
 }
 
-/** A structured line as a person reads it: `12:30:01 info  incident  request method=GET status=200`. */
-export function readable(app: string, line: string): string {
+/** Formats a structured line for people: `12:30:01 info  incident  request method=GET status=200`. */
+export function formatLine(app: string, line: string): string {
   const name = app.padEnd('custom-field'.length);
   const record = parse(line);
   if (record === undefined) return `${name}  ${line}`;

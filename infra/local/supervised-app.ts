@@ -10,69 +10,69 @@ import { ROOT } from '../environment.ts';
 export interface SupervisedAppOptions {
   name: AppName;
   env: Environment;
-  /** Gets what the process writes, line by line. */
+  /** Receives the output of the process, line by line. */
   print: (line: string) => void;
 }
 
-/** The more often in a row it dies, the longer we wait before we start it again; milliseconds. */
+/** Milliseconds to wait before a restart, by the number of restarts in a row. */
 const BACK_OFF = [100, 200, 500, 1_000, 2_000, 5_000];
-/** After a life this long it begins with the shortest wait again. */
-const LONG_LIFE = 10_000;
-/** Longer than an app gives itself. */
+/** A process that ran this long restarts with the shortest delay again; milliseconds. */
+const STABLE_AFTER = 10_000;
+/** Milliseconds; longer than an app's own limit. */
 const STOP_TIMEOUT = 27_000;
 
 /**
- * Runs an app as a process of its own, and starts it again, on its port, whenever it dies.
- * @throws when its first life ends before it is ready
+ * Runs an app as a process, and restarts it on the same port whenever it exits.
+ * @throws when the first process exits before it is ready
  */
 export async function superviseApp({ name, env, print }: SupervisedAppOptions): Promise<App> {
   let child = spawnApp(name, env);
-  const first = relay(child, print);
+  const first = forwardOutput(child, print);
   const url = await Promise.race([
     ready(child),
     ended(child).then((end) => {
-      throw new Error(`${name} did not start: ${first.complaints.at(-1) ?? end}`);
+      throw new Error(`${name} did not start: ${first.errors.at(-1) ?? end}`);
     }),
   ]);
-  first.passOn();
+  first.flush();
 
   let stopping = false;
-  // A function, because the flag changes while we wait.
+  // A function, because the flag changes during the awaits below.
   const isStopping = () => stopping;
-  const alarm = new AbortController();
-  const keepAlive = async (): Promise<void> => {
-    for (let deaths = 0; ; deaths += 1) {
-      const born = Date.now();
+  const cancelDelay = new AbortController();
+  const supervise = async (): Promise<void> => {
+    for (let restarts = 0; ; restarts += 1) {
+      const startedAt = Date.now();
       const end = await ended(child);
       if (isStopping()) return;
-      if (Date.now() - born > LONG_LIFE) deaths = 0;
-      print(`${name} died (${end}), starting it again`);
-      const wait = BACK_OFF[Math.min(deaths, BACK_OFF.length - 1)];
-      await delay(wait, undefined, { signal: alarm.signal }).catch(() => undefined);
+      if (Date.now() - startedAt > STABLE_AFTER) restarts = 0;
+      print(`${name} exited unexpectedly (${end}); restarting it`);
+      const wait = BACK_OFF[Math.min(restarts, BACK_OFF.length - 1)];
+      await delay(wait, undefined, { signal: cancelDelay.signal }).catch(() => undefined);
       if (isStopping()) return;
       child = spawnApp(name, env);
-      relay(child, print).passOn();
+      forwardOutput(child, print).flush();
     }
   };
-  const standing = keepAlive();
+  const supervision = supervise();
 
   return {
     url,
     stop: async () => {
       stopping = true;
-      alarm.abort();
+      cancelDelay.abort();
       child.kill('SIGTERM');
-      const patience = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
       await ended(child);
-      clearTimeout(patience);
-      await standing;
+      clearTimeout(killTimer);
+      await supervision;
     },
   };
 }
 
 /**
- * In a process group of its own: Ctrl-C in a terminal reaches us alone, and we stop the apps one after the other. When we
- * die, the channel between us closes, and the app stops by itself.
+ * In a separate process group: Ctrl-C in a terminal reaches only this process, which stops the apps in order. When this
+ * process dies, its channel to the app closes, and the app stops by itself.
  */
 function spawnApp(name: AppName, env: Environment): ChildProcess {
   return spawn(process.execPath, [path.join(APPS[name].folder, 'src/main.ts')], {
@@ -89,23 +89,23 @@ async function ready(child: ChildProcess): Promise<string> {
   return promise;
 }
 
-/** Waits for the end of a process; answers what it ended by. */
+/** Waits for the end of a process. Returns its signal or exit code. */
 async function ended(child: ChildProcess): Promise<string> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   return child.signalCode ?? `exit code ${child.exitCode}`;
 }
 
-/** Passes on what a process writes; what it complains of before it is ready is for `complaints` alone, until then. */
-function relay(child: ChildProcess, print: (line: string) => void): { complaints: string[]; passOn(): void } {
-  const complaints: string[] = [];
-  let complain = (line: string): void => void complaints.push(line);
+/** Forwards the output of a process; holds its errors back in `errors` until `flush`. */
+function forwardOutput(child: ChildProcess, print: (line: string) => void): { errors: string[]; flush(): void } {
+  const errors: string[] = [];
+  let onError = (line: string): void => void errors.push(line);
   if (child.stdout !== null) createInterface(child.stdout).on('line', print);
-  if (child.stderr !== null) createInterface(child.stderr).on('line', (line) => complain(line));
+  if (child.stderr !== null) createInterface(child.stderr).on('line', (line) => onError(line));
   return {
-    complaints,
-    passOn: () => {
-      complain = print;
-      complaints.splice(0).forEach(print);
+    errors,
+    flush: () => {
+      onError = print;
+      errors.splice(0).forEach(print);
     },
   };
 }

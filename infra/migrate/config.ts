@@ -1,55 +1,54 @@
 import { databaseSettings, type Environment, ownDatabaseUrl, readConfig, urlForRole } from '@tocsin/runtime';
-import { schema as catalog } from '../../services/catalog/src/schema.ts';
-import { schema as customField } from '../../services/custom-field/src/schema.ts';
-import { schema as incident } from '../../services/incident/src/schema.ts';
-import { schema as webhook } from '../../services/webhook/src/schema.ts';
-import { schema as gateway } from '../../gateway/src/schema.ts';
+import { APP_NAMES, type AppName, APPS } from '../apps.ts';
 
-/** One service's schema, and the database that it goes into. */
+/** An app's schema, and the database that it goes into. */
 export interface SchemaTarget {
+  app: AppName;
   schema: string;
   /** The folder of its migrations. */
   migrations: string;
   /** As the role that owns the schema. */
   url: string;
-  /** Whether database, role and schema are ours to make: not where somebody gave the service a database of its own. */
-  ensured: boolean;
+  /** The variable that names the database; `undefined` where none does and it is the default. */
+  variable: string | undefined;
+  /** Whether we create database, role and schema: not for an app that has a database of its own. */
+  managed: boolean;
 }
 
 export interface MigrateConfig {
-  /** Its role makes what is to be ensured. */
+  /** Its role creates what is managed. */
   databaseUrl: string;
   targets: SchemaTarget[];
 }
 
-const SCHEMAS = [gateway, incident, catalog, customField, webhook];
-
-const ownVariable = (schema: string) => `${schema.toUpperCase()}_DATABASE_URL`;
-
 /** @throws ConfigError naming each setting that is malformed */
 export function migrateConfig(env: Environment): MigrateConfig {
-  const own = Object.fromEntries(SCHEMAS.map(({ name }) => [ownVariable(name), ownDatabaseUrl]));
-  const read = readConfig({ DATABASE_URL: databaseSettings.DATABASE_URL, ...own }, env) as Record<
+  const ownUrls = Object.fromEntries(APP_NAMES.map((app) => [APPS[app].databaseVariable, ownDatabaseUrl]));
+  const read = readConfig({ DATABASE_URL: databaseSettings.DATABASE_URL, ...ownUrls }, env) as Record<
     string,
     string | undefined
   > & {
     DATABASE_URL: string;
   };
+  const isShared = isSet(env['DATABASE_URL']);
   return {
     databaseUrl: read.DATABASE_URL,
-    targets: SCHEMAS.map(({ name, migrations }) => {
-      const url = read[ownVariable(name)];
+    targets: APP_NAMES.map((app) => {
+      const { schema, databaseVariable } = APPS[app];
+      const url = read[databaseVariable];
       return {
-        schema: name,
-        migrations,
-        url: url ?? urlForRole(read.DATABASE_URL, `tocsin_${name}`),
-        ensured: url === undefined || (isGiven(env['DATABASE_URL']) && isSameDatabase(url, read.DATABASE_URL)),
+        app,
+        schema: schema.name,
+        migrations: schema.migrations,
+        url: url ?? urlForRole(read.DATABASE_URL, `tocsin_${schema.name}`),
+        variable: url !== undefined ? databaseVariable : isShared ? 'DATABASE_URL' : undefined,
+        managed: url === undefined || (isShared && isSameDatabase(url, read.DATABASE_URL)),
       };
     }),
   };
 }
 
-const isGiven = (value: string | undefined) => value !== undefined && value !== '';
+const isSet = (value: string | undefined) => value !== undefined && value !== '';
 
 function isSameDatabase(one: string, other: string): boolean {
   const [a, b] = [new URL(one), new URL(other)];

@@ -1,45 +1,52 @@
-import { describeStartFailure, ensureDatabase, ensureOwner, migrate } from '@tocsin/runtime';
+import { describeStartFailure, ensureDatabase, ensureSchemaOwner, migrate } from '@tocsin/runtime';
 import pg from 'pg';
 import type { MigrateConfig, SchemaTarget } from './config.ts';
 
 /**
- * Makes the database, and each service's role and schema, where there are none; then brings every schema up to date. Any
- * number of processes may do this at once.
- * @param tell gets a line for everything that was done, or left to somebody else
+ * Creates the database, and each app's role and schema, if they are missing; then migrates every schema. Several
+ * processes may do this concurrently.
+ * @param print receives a line for each step, and for what is left to the operator
  */
-export async function migrateAll({ databaseUrl, targets }: MigrateConfig, tell: (line: string) => void): Promise<void> {
-  const ours = targets.filter(({ ensured }) => ensured);
-  const others = targets.filter(({ ensured }) => !ensured);
-  if (ours.length > 0) await ensure(databaseUrl, ours, tell);
-  if (others.length > 0) {
-    tell(`${others.map(({ schema }) => schema).join(', ')}: database and role are as their own URL has them`);
+export async function migrateAll(
+  { databaseUrl, targets }: MigrateConfig,
+  print: (line: string) => void,
+): Promise<void> {
+  const managed = targets.filter(({ managed }) => managed);
+  const external = targets.filter(({ managed }) => !managed);
+  if (managed.length > 0) await ensureOwners(databaseUrl, managed, print);
+  if (external.length > 0) {
+    print(`${external.map(({ schema }) => schema).join(', ')}: database and role are those of its own URL`);
   }
   await Promise.all(
     targets.map(async (target) => {
-      const ran = await naming(target, migrate(target));
-      tell(`${target.schema}: ${ran.length === 0 ? 'up to date' : ran.join(', ')}`);
+      const applied = await withSchemaName(target, migrate(target));
+      print(`${target.schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
     }),
   );
 }
 
-async function ensure(databaseUrl: string, targets: SchemaTarget[], tell: (line: string) => void): Promise<void> {
+async function ensureOwners(
+  databaseUrl: string,
+  targets: SchemaTarget[],
+  print: (line: string) => void,
+): Promise<void> {
   try {
-    // Roles belong to the whole server: two that change one at the same time fail each other.
+    // Roles belong to the whole server: concurrent changes of the same role fail.
     await withServerLock(databaseUrl, async () => {
       await ensureDatabase(databaseUrl);
-      for (const target of targets) await ensureOwner(databaseUrl, target);
+      for (const target of targets) await ensureSchemaOwner(databaseUrl, target);
     });
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     if (code !== INSUFFICIENT_PRIVILEGE && code !== NO_SUCH_DATABASE) {
       throw new Error(`DATABASE_URL: ${describeStartFailure(error)}`, { cause: error });
     }
-    tell(`the role of DATABASE_URL may not make databases, roles or schemas (${message}): they have to be there`);
+    print(`the role of DATABASE_URL may not create databases, roles or schemas (${message}): they must exist`);
   }
 }
 
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** Of the maintenance database \`postgres\`, which some hosts do not offer. */
+/** When there is no maintenance database `postgres`, which some hosts do not offer. */
 const NO_SUCH_DATABASE = '3D000';
 
 async function withServerLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
@@ -51,12 +58,12 @@ async function withServerLock(databaseUrl: string, work: () => Promise<void>): P
     await client.query(`select pg_advisory_lock(hashtext('tocsin-owners'))`);
     await work();
   } finally {
-    // The lock goes with the connection.
+    // Closing the connection releases the lock.
     await client.end();
   }
 }
 
-async function naming<Result>({ schema }: SchemaTarget, work: Promise<Result>): Promise<Result> {
+async function withSchemaName<Result>({ schema }: SchemaTarget, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

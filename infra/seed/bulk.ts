@@ -1,10 +1,14 @@
 import type pg from 'pg';
 
 /**
- * Fills tables without their indexes and foreign keys, but for primary keys, and makes these afterwards: many times faster
- * than row by row.
+ * Drops the foreign keys and indexes of the tables, except primary keys, runs `work`, and creates them again: many
+ * times faster than updating the indexes row by row.
  */
-export async function inBulk(client: pg.Client, tables: readonly string[], work: () => Promise<void>): Promise<void> {
+export async function withoutIndexes(
+  client: pg.Client,
+  tables: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
   const { rows: foreignKeys } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and conrelid = any($1::regclass[])`,
@@ -23,6 +27,6 @@ export async function inBulk(client: pg.Client, tables: readonly string[], work:
   for (const { table, name, definition } of foreignKeys) {
     await client.query(`alter table ${table} add constraint ${name} ${definition}`);
   }
-  // Statistics, and the marks by which an index answers alone.
+  // Updates the statistics and the visibility map, which index-only scans need.
   for (const table of tables) await client.query(`vacuum analyze ${table}`);
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Size } from './size.ts';
 import { SERVICES, TEAMS, TIERS, VERSION } from './world.ts';
 
-/** Teams, and services that they own in turn. */
+/** Teams, and the services that they own. */
 export async function seedCatalog(client: pg.Client, { workspaces }: Size): Promise<void> {
   await client.query(
     'insert into workspace_versions (workspace_id, version) select w, $2 from generate_series(1, $1) as w',

@@ -5,7 +5,7 @@ import { REPORTING_CURRENCY, USERS, VERSION } from './world.ts';
 /** Workspaces `seed-1`, `seed-2`, …, and their users. */
 export async function seedGateway(client: pg.Client, { workspaces }: Size): Promise<void> {
   const { rowCount } = await client.query('select 1 from workspaces limit 1');
-  if (rowCount !== 0) throw new Error('there are workspaces already: seed an empty database');
+  if (rowCount !== 0) throw new Error('the database has workspaces: seed an empty database');
   await client.query(
     `insert into workspaces (id, slug, name, reporting_currency, version)
      select w, 'seed-' || w, 'Seed ' || w, $2, $3 from generate_series(1, $1) as w`,

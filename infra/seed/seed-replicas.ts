@@ -2,11 +2,12 @@ import type pg from 'pg';
 import type { Size } from './size.ts';
 import { EXCHANGE_RATES, FIELDS, SERVICES, TEAMS, TIERS, USERS, VERSION } from './world.ts';
 
-/** What the incident service knows of the others' data: all of it. */
+/** The incident service's copies of the other apps' data, complete. */
 export async function seedReplicas(client: pg.Client, { workspaces }: Size): Promise<void> {
   await client.query(
     `insert into replica_versions (workspace_id, owner, version, workspace_version)
-     select w, owner, $2, $2 from generate_series(1, $1) as w, unnest(array['users', 'catalog', 'custom_field']) as owner`,
+     select w, owner, $2, $2
+     from generate_series(1, $1) as w, unnest(array['users', 'catalog', 'custom_field']) as owner`,
     [workspaces, VERSION],
   );
   await client.query(

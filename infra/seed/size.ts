@@ -6,7 +6,7 @@ export interface Size {
   workspaces: number;
 }
 
-/** @throws one clear line for anything but the two flags and whole numbers */
+/** @throws an error with a one-line message for an unknown flag or a value that is not a whole number */
 export function readSize(args: readonly string[]): Size {
   const { values } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-/** What every seeded workspace has; IDs count through, workspace after workspace. */
+/** Users of each seeded workspace. IDs of users, teams, services and fields continue from workspace to workspace. */
 export const USERS = 40;
 
 export const TEAMS = [
@@ -18,7 +18,7 @@ export const TEAMS = [
 
 const SERVICE_PARTS = ['api', 'worker', 'db', 'web', 'edge'];
 
-/** Every team has a service of each kind. */
+/** Every team owns a service of each kind. */
 export const SERVICES = TEAMS.flatMap((team) => SERVICE_PARTS.map((part) => `${team.toLowerCase()}_${part}`));
 
 export const TIERS = ['t0', 't1', 't2', 't3'];
@@ -52,7 +52,7 @@ export const FIELDS = [
   { slug: 'links', name: 'Links', field_type: 'json', config: null },
 ] as const;
 
-/** Of the owners' data, and of the replicas: all of it was written at once. */
+/** The version of all replicated data: it is written at once. */
 export const VERSION = 1;
 
 export const REPORTING_CURRENCY = 'USD';

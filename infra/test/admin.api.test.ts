@@ -3,13 +3,15 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '@tocsin/runtime';
+import { generateSecretKeys, openDatabase, parseSecretKeys } from '@tocsin/runtime';
 import { createTestDatabase, TEST_SECRET_KEYS, type TestDatabase } from '@tocsin/testing';
 import { isToken } from '../../gateway/src/domain/token.ts';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
+import { chatKeyring } from '../../services/incident/src/usecases/chats.ts';
 import { runAdmin } from '../admin/run-admin.ts';
+import { openDataDir } from '../data-dir.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -30,39 +32,42 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The object that a command that succeeds prints. */
+/** The output of a successful command. */
 async function json(...args: string[]) {
-  const { printed, fault } = await runAdmin([...args, '--json'], env);
-  expect(fault).toBeUndefined();
-  expect(printed).not.toContain('\n');
-  return JSON.parse(printed ?? '');
+  const { output, error } = await runAdmin([...args, '--json'], env);
+  expect(error).toBeUndefined();
+  expect(output).not.toContain('\n');
+  return JSON.parse(output ?? '');
 }
 
-/** The line that a command that fails prints. */
-async function refusal(...args: string[]): Promise<string> {
-  const { printed, fault } = await runAdmin(args, env);
-  expect(printed).toBeUndefined();
-  expect(fault).toMatch(/^[^\n]+$/);
-  return fault ?? '';
+/** The error message of a failed command. */
+async function errorOf(...args: string[]): Promise<string> {
+  const { output, error } = await runAdmin(args, env);
+  expect(output).toBeUndefined();
+  expect(error).toMatch(/^[^\n]+$/);
+  return error ?? '';
 }
 
-/** The command as somebody at a terminal, or a script, calls it. */
-async function call(args: string[], more: Record<string, string> = env) {
+/** Runs the command as a process. */
+async function call(args: string[], more: Record<string, string> = env, input = '') {
   const { NODE_OPTIONS: _, ...own } = process.env;
   const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
-  execFile(
+  const child = execFile(
     'npm',
     ['run', '-s', 'admin', '--', ...args],
     { cwd: ROOT, env: { ...own, ...more } },
     (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
   );
+  // The command may end before it has read its input.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
   return promise;
 }
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('workspaces', () => {
-  test('are created with everything that can be set, and changed piece by piece', async () => {
+  test('are created with all settings, and updated one by one', async () => {
     const created = await json(
       ...['workspace', 'create', '--slug', 'full', '--name', 'Full & Co', '--demo', '--history-days', '1.5'],
       ...['--reporting-currency', 'EUR', '--short-title-required', '--rate-limit', '100'],
@@ -96,16 +101,16 @@ describe('workspaces', () => {
     expect((await json('workspace', 'set', '--slug', 'full', '--name', 'Renamed')).workspace.name).toBe('Renamed');
   });
 
-  test('are shown to people line by line', async () => {
-    const { printed } = await runAdmin(['workspace', 'create', '--slug', 'shown', '--name', 'Shown'], env);
-    expect(printed).toMatch(
+  test('are printed line by line without --json', async () => {
+    const { output } = await runAdmin(['workspace', 'create', '--slug', 'shown', '--name', 'Shown'], env);
+    expect(output).toMatch(
       /^workspace\n {2}id: \d+\n {2}slug: shown\n {2}name: Shown\n {2}is_demo: false\n {2}history_days: none\n/,
     );
   });
 });
 
 describe('users', () => {
-  test('are created, changed, shut out and let in again', async () => {
+  test('are created, updated, deactivated and activated', async () => {
     const who = ['--workspace', 'acme', '--email', 'ana@acme.example'];
     const created = await json('user', 'create', ...who, '--name', 'Ana', '--role', 'admin', '--seat', 'responder');
     expect(created).toEqual({
@@ -134,7 +139,7 @@ describe('users', () => {
     expect((await json('user', 'activate', ...who)).user).toMatchObject({ id, active: true });
   });
 
-  test('are members without a seat unless more is said', async () => {
+  test('are members without a seat by default', async () => {
     const { user } = await json('user', 'create', '--workspace', 'acme', '--email', 'bo@acme.example', '--name', 'Bo');
     expect(user).toMatchObject({ role: 'member', seat: 'none', active: true });
   });
@@ -176,13 +181,13 @@ describe('keys', () => {
     expect(revoked).toEqual({ key: { ...created.key, revoked_at: instant } });
   });
 
-  test('can have every scope', async () => {
+  test('can have all scopes', async () => {
     const { key } = await json('key', 'create', ...of, '--name', 'all', '--all-scopes');
     expect(key.scopes).toHaveLength(10);
     expect(key.expires_at).toBeNull();
   });
 
-  test('are not stored but by their digest', async () => {
+  test('are stored only as digests', async () => {
     const { token, key } = await json('key', 'create', ...of, '--name', 'secret', '--all-scopes');
     const knex = openDatabase({ url: database.url('gateway'), schema: 'gateway', application: 'test', poolSize: 1 });
     const { rows } = await knex.raw<{ rows: { stored: string }[] }>(
@@ -218,7 +223,7 @@ describe('configuration', () => {
   const versionOf = async (slug: string) =>
     (await query<{ version: number }>('gateway', `select version from workspaces where slug = '${slug}'`))[0]?.version;
 
-  test('of both services is applied and printed, and the workspace gets a new version', async () => {
+  test('of both services is applied and printed, and raises the version of the workspace', async () => {
     const before = await versionOf('acme');
     const answer = await json(
       ...(await configure({ severities, service_tiers: tiers, timeline_groups: [{ name: 'Mitigation' }] })),
@@ -234,11 +239,11 @@ describe('configuration', () => {
     });
     expect(answer).not.toHaveProperty('workflow_statuses');
     expect(await versionOf('acme')).toBe((before ?? 0) + 1);
-    const { printed } = await runAdmin(await configure({ timeline_groups: [{ name: 'Mitigation' }] }), env);
-    expect(printed).toMatch(/timeline_groups\n {2}- id \d+, name "Mitigation"$/);
+    const { output } = await runAdmin(await configure({ timeline_groups: [{ name: 'Mitigation' }] }), env);
+    expect(output).toMatch(/timeline_groups\n {2}- id \d+, name "Mitigation"$/);
   });
 
-  test('is changed nowhere when one service refuses its part', async () => {
+  test('stays unchanged in both services when one rejects its part', async () => {
     const stored = async () => [
       await versionOf('acme'),
       await query('incident', 'select to_jsonb(configurations) as row from configurations'),
@@ -247,10 +252,10 @@ describe('configuration', () => {
     const before = await stored();
     expect(JSON.stringify(before)).toContain('gold');
     const bad = [{ key: 'only', label: 'Only', is_default: false }];
-    expect(await refusal(...(await configure({ severities: bad, service_tiers: tiers.slice(1) })))).toContain(
+    expect(await errorOf(...(await configure({ severities: bad, service_tiers: tiers.slice(1) })))).toContain(
       'workspace.json: severities',
     );
-    expect(await refusal(...(await configure({ severities: severities.slice(1), service_tiers: bad })))).toContain(
+    expect(await errorOf(...(await configure({ severities: severities.slice(1), service_tiers: bad })))).toContain(
       'workspace.json: service_tiers: Exactly one tier must be the default',
     );
     expect(await stored()).toEqual(before);
@@ -262,19 +267,23 @@ describe('configuration', () => {
     [{ tiers }, 'tiers'],
     [{ service_tiers: 'gold' }, 'service_tiers'],
     [{ service_tiers: [{ ...tiers[1], colour: 'x' }] }, 'service_tiers.0.colour'],
-  ])('%j is refused: %s', async (content, why) => {
-    expect(await refusal(...(await configure(content)))).toContain(why);
+  ])('rejects %j: %s', async (content, why) => {
+    expect(await errorOf(...(await configure(content)))).toContain(why);
   });
 
-  test('wants a file and a workspace that are there', async () => {
-    expect(await refusal('workspace', 'configure', '--slug', 'acme', '--file', '/nowhere.json')).toBe(
+  test('has a maximum length', async () => {
+    expect(await errorOf(...(await configure(' '.repeat(1_048_577))))).toContain('is longer than 1048576 bytes');
+  });
+
+  test('needs an existing file and an existing workspace', async () => {
+    expect(await errorOf('workspace', 'configure', '--slug', 'acme', '--file', '/nowhere.json')).toBe(
       '/nowhere.json does not exist',
     );
-    expect(await refusal(...(await configure({}, 'nobody')))).toBe('The workspace nobody does not exist');
+    expect(await errorOf(...(await configure({}, 'nobody')))).toBe('The workspace nobody does not exist');
   });
 });
 
-describe('what cannot be done is one line on stderr', () => {
+describe('an error is one line', () => {
   test.each([
     [[], 'name a command: workspace create, '],
     [['workspace'], 'there is no command workspace: '],
@@ -292,10 +301,10 @@ describe('what cannot be done is one line on stderr', () => {
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--reporting-currency', 'euro'], 'three capital letters'],
     [['workspace', 'set', '--slug', 'acme'], 'nothing to set'],
     [['workspace', 'set', '--slug', 'nobody', '--demo'], 'The workspace nobody does not exist'],
-    [['user', 'create', '--workspace', 'acme', '--email', 'x', '--name', 'X'], 'no email address'],
+    [['user', 'create', '--workspace', 'acme', '--email', 'x', '--name', 'X'], 'not an email address'],
     [
       ['user', 'create', '--workspace', 'acme', '--email', 'a@b.c', '--name', 'X', '--role', 'god'],
-      '--role: god is none of owner',
+      '--role: god is not one of owner',
     ],
     [
       ['user', 'set', '--workspace', 'acme', '--email', 'no@body.c', '--seat', 'none'],
@@ -309,31 +318,31 @@ describe('what cannot be done is one line on stderr', () => {
     ],
     [['key', 'revoke', '--id', 'one'], '--id: must be an integer'],
     [['key', 'revoke', '--id', '999999'], 'The key 999999 does not exist'],
-    [['slack', 'connect', '--workspace', 'acme'], '--bot-token is missing'],
+    [['slack', 'connect', '--workspace', 'acme'], 'slack connect: --bot-token-file or --bot-token is missing'],
     [['slack', 'connect', '--workspace', 'nobody', '--bot-token', 'x'], 'The workspace nobody does not exist'],
     [
       ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'two words'],
-      'The bot token must be one, without spaces',
+      'The bot token must be 1 to 512 printable ASCII characters without spaces',
     ],
     [
       ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'x', '--channel-template', 'inc-{number}'],
-      'The template {number} is none of {id}',
+      'The template {number} is not one of {id}',
     ],
     [['slack', 'disconnect', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
     [['slack', 'list'], 'there is no command slack list'],
   ])('%j', async (args, line) => {
-    expect(await refusal(...args)).toContain(line);
+    expect(await errorOf(...args)).toContain(line);
   });
 
-  test('a database that is away, or not set up', async () => {
+  test('when the database is unreachable or not set up', async () => {
     const revoke = ['key', 'revoke', '--id', '1'];
     const lost = await runAdmin(revoke, { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' });
-    expect(lost.fault).toMatch(/^the database cannot be reached: [^\n]+$/);
+    expect(lost.error).toMatch(/^cannot reach the database: [^\n]+$/);
     const empty = await createTestDatabase();
     const bare = await runAdmin(revoke, { ...env, GATEWAY_DATABASE_URL: empty.adminUrl });
     await empty.drop();
-    expect(bare.fault).toBe('the database is not set up: run npm run migrate');
-    expect((await runAdmin(revoke, { ...env, DATABASE_URL: 'mysql://a' })).fault).toMatch(
+    expect(bare.error).toBe('the database is not set up: run npm run migrate');
+    expect((await runAdmin(revoke, { ...env, DATABASE_URL: 'mysql://a' })).error).toMatch(
       /^settings: DATABASE_URL: [^\n]+$/,
     );
   });
@@ -357,7 +366,7 @@ describe('slack connect', () => {
     return rows;
   };
 
-  test('keeps the token where nobody can read it, and the last connection counts', async () => {
+  test('encrypts the token, and replaces an earlier connection', async () => {
     expect(await json(...connect)).toEqual({
       slack: { workspace: 'acme', connected: true, channel_template: 'inc-{id}-{short_title}' },
     });
@@ -370,12 +379,69 @@ describe('slack connect', () => {
     expect(everything).not.toContain('xoxb-secret');
   });
 
-  test('wants the keys that the services have', async () => {
-    const { fault } = await runAdmin(connect, { ...env, TOCSIN_SECRET_KEYS: '' });
-    expect(fault).toContain('TOCSIN_SECRET_KEYS must be set');
+  describe('reads the token from', () => {
+    const from = (...source: string[]) => ['slack', 'connect', '--workspace', 'acme', ...source, '--json'];
+    const opened = async () => {
+      const connection = openDatabase({
+        url: database.url('incident'),
+        schema: 'incident',
+        application: 'test',
+        poolSize: 1,
+      });
+      const row = await connection('chat_connections').first<{
+        token_box: Buffer;
+        key_id: string;
+        workspace_id: number;
+      }>('token_box', 'key_id', 'workspace_id');
+      await connection.destroy();
+      return chatKeyring(TEST_SECRET_KEYS).open(
+        { keyId: row.key_id, ciphertext: row.token_box },
+        String(row.workspace_id),
+      );
+    };
+
+    test('a file', async () => {
+      const file = path.join(folder, 'token');
+      await writeFile(file, 'xoxb-of-a-file\n');
+      await json('slack', 'connect', '--workspace', 'acme', '--bot-token-file', file);
+      expect(await opened()).toBe('xoxb-of-a-file');
+    });
+
+    test('standard input', async () => {
+      const done = await call(from('--bot-token', '-'), env, 'xoxb-of-stdin\n');
+      expect([done.code, JSON.parse(done.stdout).slack.connected]).toEqual([0, true]);
+      expect(await opened()).toBe('xoxb-of-stdin');
+      expect((await call(from('--bot-token', '-'), env, '')).stderr).toMatch(/\bstandard input: contains no token\n$/);
+      const endless = await call(from('--bot-token', '-'), env, 'x'.repeat(100_000));
+      expect(endless.stderr).toMatch(/\bstandard input is longer than 4096 bytes\n$/);
+    });
+
+    test.each([
+      ['nothing', '', 'contains no token'],
+      ['two lines', 'xoxb-one\nxoxb-two\n', 'The bot token must be 1 to 512 printable ASCII characters without spaces'],
+      ['too much', 'x'.repeat(4_097), 'is longer than 4096 bytes'],
+    ])('rejects a file with %s', async (_, content, why) => {
+      const file = path.join(folder, 'bad-token');
+      await writeFile(file, content);
+      expect(await errorOf('slack', 'connect', '--workspace', 'acme', '--bot-token-file', file)).toContain(why);
+    });
+
+    test('names a file that cannot be read', async () => {
+      const where = ['slack', 'connect', '--workspace', 'acme'];
+      expect(await errorOf(...where, '--bot-token-file', '/nowhere/token')).toBe('/nowhere/token does not exist');
+      expect(await errorOf(...where, '--bot-token-file', folder)).toContain(`${folder} cannot be read: EISDIR`);
+      expect(await errorOf(...where, '--bot-token-file', folder, '--bot-token', 'x')).toBe(
+        'slack connect: use either --bot-token-file or --bot-token',
+      );
+    });
   });
 
-  test('is undone by slack disconnect, which may be repeated', async () => {
+  test('needs the keys of the services', async () => {
+    const { error } = await runAdmin(connect, { ...env, TOCSIN_SECRET_KEYS: '' });
+    expect(error).toContain('TOCSIN_SECRET_KEYS must be set');
+  });
+
+  test('is undone by slack disconnect, which can be repeated', async () => {
     for (let time = 1; time <= 2; time += 1) {
       expect(await json('slack', 'disconnect', '--workspace', 'acme')).toEqual({
         slack: { workspace: 'acme', connected: false },
@@ -387,50 +453,125 @@ describe('slack connect', () => {
 
 describe('help', () => {
   test('lists the commands, and explains each', async () => {
-    const { printed = '' } = await runAdmin(['--help'], env);
+    const { output = '' } = await runAdmin(['--help'], env);
     const commands = ['workspace create', 'workspace set', 'workspace configure', 'user create', 'user set'];
     const keys = ['user deactivate', 'user activate', 'key create', 'key revoke'];
     for (const name of [...commands, ...keys, 'slack connect', 'slack disconnect']) {
-      expect(printed).toContain(name);
+      expect(output).toContain(name);
       const one = await runAdmin([...name.split(' '), '--help'], env);
-      expect(one.printed).toContain(`npm run -s admin -- ${name} --`);
+      expect(one.output).toContain(`npm run -s admin -- ${name} --`);
     }
   });
 });
 
 describe('as a process', () => {
-  test('prints one JSON object, or one line on stderr and exits with 1', async () => {
+  test('prints one JSON object to stdout, or an error to stderr with exit code 1; names the database on stderr', async () => {
     const done = await call(['workspace', 'set', '--slug', 'acme', '--name', 'Acme & Co', '--json']);
-    expect([done.code, done.stderr, JSON.parse(done.stdout).workspace.name]).toEqual([0, '', 'Acme & Co']);
+    expect([done.code, JSON.parse(done.stdout).workspace.name]).toEqual([0, 'Acme & Co']);
     expect(done.stdout).toMatch(/^[^\n]+\n$/);
+    expect(done.stderr).toMatch(/^using database \S+ on \S+, named by DATABASE_URL\n$/);
     const refused = await call(['workspace', 'set', '--slug', 'nobody', '--name', 'N', '--json']);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'The workspace nobody does not exist\n' });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^using [^\n]+\nThe workspace nobody does not exist\n$/);
   });
 });
 
-describe('the instance that it works on', () => {
-  const away = 'postgres://nobody@127.0.0.1:9/none';
-  const announce = async (pid: number) => {
-    const note = { env: { GATEWAY_DATABASE_URL: database.url('gateway') }, pid, baseUrl: 'http://localhost:8080' };
-    await writeFile(path.join(folder, 'runtime.json'), JSON.stringify(note));
+describe('the database of a command', () => {
+  const away = 'postgres://nobody:hidden@127.0.0.1:9/none';
+  const place = (url: string) =>
+    `database ${new URL(url).pathname.slice(1)} on 127.0.0.1:${new URL(url).port || '5432'}`;
+  const mine = () => place(database.adminUrl);
+  const create = async (slug: string, more: Record<string, string> = {}) => {
+    const lines: string[] = [];
+    const args = ['workspace', 'create', '--slug', slug, '--name', 'X'];
+    const outcome = await runAdmin(args, { TOCSIN_DATA_DIR: folder, ...more }, (line) => lines.push(line));
+    return { ...outcome, lines };
   };
-  const create = async (slug: string, more: Record<string, string> = {}) =>
-    runAdmin(['workspace', 'create', '--slug', slug, '--name', 'X'], {
-      TOCSIN_DATA_DIR: folder,
-      DATABASE_URL: away,
-      ...more,
-    });
-  afterAll(async () => rm(path.join(folder, 'runtime.json')));
+  const withInstance = async (work: () => Promise<void>, more: Record<string, string> = {}) => {
+    const dataDir = await openDataDir(folder);
+    const own = { GATEWAY_DATABASE_URL: database.url('gateway'), TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, ...more };
+    await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
+    await work().finally(dataDir.close);
+  };
 
-  test('is the one that runs on the data folder; the environment counts more', async () => {
-    await announce(process.pid);
-    expect((await create('found')).printed).toContain('slug: found');
-    expect((await create('found-too', { GATEWAY_DATABASE_URL: '' })).printed).toContain('slug: found-too');
-    expect((await create('elsewhere', { GATEWAY_DATABASE_URL: away })).fault).toContain('cannot be reached');
+  test('has no default: an error names the solutions', async () => {
+    const { lines, ...outcome } = await create('guessed', { DATABASE_URL: '' });
+    expect(outcome).toEqual({
+      error:
+        `no database is named, and no instance runs on ${folder}: start one (make start, make services), ` +
+        'name its data folder (TOCSIN_DATA_DIR), or set DATABASE_URL or GATEWAY_DATABASE_URL as the services have it',
+    });
+    expect(lines).toEqual([]);
   });
 
-  test('is not one that ended without saying so', async () => {
-    await announce(2 ** 22 + 1);
-    expect((await create('stale')).fault).toContain('cannot be reached');
+  test('is the one of the instance that runs on the data folder', async () => {
+    await withInstance(async () => {
+      const { output, lines } = await create('found', { DATABASE_URL: '' });
+      expect(output).toContain('slug: found');
+      expect(lines).toEqual([`using ${mine()}, of the instance at http://localhost:8080`]);
+    });
+  });
+
+  test('is not the one of a killed instance, even if its process ID is in use', async () => {
+    const note = { env: { GATEWAY_DATABASE_URL: database.url('gateway') }, pid: process.pid, baseUrl: 'http://x' };
+    await writeFile(path.join(folder, 'runtime.json'), JSON.stringify(note));
+    expect((await create('stale')).error).toContain('no instance runs on');
+    await rm(path.join(folder, 'runtime.json'));
+  });
+
+  test('is the one of a setting rather than of the running instance, and the output says so', async () => {
+    const work = async () => {
+      const given = await create('given', { DATABASE_URL: away });
+      expect(given.error).toContain('cannot reach');
+      expect(given.lines).toEqual([
+        'using database none on 127.0.0.1:9, named by DATABASE_URL; ' +
+          `not the settings of the running instance at http://localhost:8080 (${mine()})`,
+      ]);
+      const same = await create('same', { DATABASE_URL: database.adminUrl });
+      expect(same.output).toContain('slug: same');
+      expect(same.lines).toEqual([`using ${mine()}, of the instance at http://localhost:8080`]);
+    };
+    await withInstance(work, { DATABASE_URL: database.adminUrl });
+    const alone = await create('alone', { GATEWAY_DATABASE_URL: database.url('gateway') });
+    expect(alone.lines).toEqual([`using ${mine()}, named by GATEWAY_DATABASE_URL`]);
+  });
+
+  test('is printed without the password', async () => {
+    const { lines, error = '' } = await create('secret', { DATABASE_URL: away });
+    expect(lines).toEqual(['using database none on 127.0.0.1:9, named by DATABASE_URL']);
+    expect([...lines, error].join()).not.toContain('hidden');
+  });
+
+  test('is never a mixture of settings and instance', async () => {
+    const other = await createTestDatabase({ schema: gateway.name, migrations: gateway.migrations });
+    const more = { TOCSIN_DATA_DIR: folder, GATEWAY_DATABASE_URL: other.url('gateway') };
+    const file = path.join(folder, 'half.json');
+    await writeFile(file, JSON.stringify({ timeline_groups: [] }));
+    await withInstance(
+      async () => {
+        expect((await runAdmin(['workspace', 'create', '--slug', 'half', '--name', 'X'], more)).error).toBeUndefined();
+        const { error } = await runAdmin(['workspace', 'configure', '--slug', 'half', '--file', file], more);
+        expect(error).toBe(
+          'the database of the incident service is not named: set INCIDENT_DATABASE_URL or DATABASE_URL as the services have it',
+        );
+      },
+      { DATABASE_URL: database.adminUrl },
+    );
+    await other.drop();
+  });
+
+  test('is written with the keys of its instance', async () => {
+    const connect = ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'xoxb-1'];
+    const more = { TOCSIN_DATA_DIR: folder, TOCSIN_SECRET_KEYS: generateSecretKeys() };
+    await withInstance(
+      async () => {
+        expect((await runAdmin(connect, more)).error).toBeUndefined();
+      },
+      { DATABASE_URL: database.adminUrl },
+    );
+    const knex = openDatabase({ url: database.url('incident'), schema: 'incident', application: 'test', poolSize: 1 });
+    const rows: { key_id: string }[] = await knex('chat_connections').select('key_id');
+    await knex.destroy();
+    expect(rows).toEqual([{ key_id: [...parseSecretKeys(TEST_SECRET_KEYS).keys()][0] }]);
   });
 });

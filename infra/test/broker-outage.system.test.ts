@@ -8,13 +8,13 @@ import {
   type TestClock,
   testClock,
 } from '@tocsin/testing';
-import { describeWithServersToKill } from '@tocsin/testing/suites';
+import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { startSystem, type System } from '../testing/system.ts';
 
-/** Requests a minute to one host (contract: Limits). */
+/** Requests per minute to one host (contract: Limits). */
 const WINDOW = 10;
 
-describeWithServersToKill('while the broker is away', () => {
+describeWithServersAndOwnRabbitMq('while the broker is unavailable', () => {
   let broker: OwnRabbitMq;
   let receiver: Receiver;
   let clock: TestClock;
@@ -32,7 +32,7 @@ describeWithServersToKill('while the broker is away', () => {
     await broker.remove();
   }, 60_000);
 
-  test('incidents are declared, and once it is back each one reaches the receiver once', async () => {
+  test('incidents are created, and after its restart each one reaches the receiver once', async () => {
     const client = await system.as();
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url() });
     expect((await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`)).status).toBe(200);
@@ -51,7 +51,7 @@ describeWithServersToKill('while the broker is away', () => {
     await broker.start();
     const received = () => receiver.requests.map((request) => String(JSON.parse(request.body).resource.reference));
     await eventually(() => received().length === WINDOW, { within: 30_000, what: 'the first ten events' });
-    // The limit of the contract: the rest waits for the next minute.
+    // The limit delays the other events to the next minute.
     clock.toNextMinute();
     await eventually(() => received().length === 2 * WINDOW, { within: 30_000, what: 'the other ten' });
     expect(received().sort()).toEqual(declared.sort());

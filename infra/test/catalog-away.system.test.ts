@@ -3,7 +3,7 @@ import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { startSystem, type System } from '../testing/system.ts';
 
-describeWithServers('while the catalog is away', () => {
+describeWithServers('while the catalog is unavailable', () => {
   let system: System;
   let client: Client;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describeWithServers('while the catalog is away', () => {
   });
   afterAll(async () => system.stop());
 
-  test('incidents are declared and listed by what was known of it, and it catches up when it is back', async () => {
+  test('incidents are created and listed with replicated data, and it catches up after its restart', async () => {
     const team = await client.post('/api/v1/teams', { name: 'Payments' });
     const owner = team.body.team.id;
     await client.post('/api/v1/services', { name: 'Checkout', tier: 't0', owner_team_id: owner });
@@ -27,18 +27,18 @@ describeWithServers('while the catalog is away', () => {
     expect(await client.get('/api/v1/teams')).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
 
     await system.startApp('catalog');
-    const late = await eventually(async () => {
+    const newTeam = await eventually(async () => {
       const answer = await client.post('/api/v1/teams', { name: 'Late' });
       return answer.status === 201 ? answer : undefined;
     });
-    // Until the catalog is asked again, a team that is new is not called wrong.
-    const honoured = await eventually(async () => {
-      const answer = await client.post('/api/v1/incidents', { title: 'Again', team_id: late.body.team.id });
+    // Until the incident service reaches the catalog again, it does not reject an unknown team.
+    const accepted = await eventually(async () => {
+      const answer = await client.post('/api/v1/incidents', { title: 'Again', team_id: newTeam.body.team.id });
       return answer.status === 503 ? undefined : answer;
     });
-    expect(honoured.status).toBe(201);
-    expect(honoured.body.incident.team_id).toBe(late.body.team.id);
-    // What incidents named meanwhile is known to the catalog, too.
+    expect(accepted.status).toBe(201);
+    expect(accepted.body.incident.team_id).toBe(newTeam.body.team.id);
+    // The catalog also learns which services incidents named meanwhile.
     await client.post('/api/v1/incidents', { title: 'Elsewhere', service: 'legacy' });
     const { body } = await client.get('/api/v1/services');
     expect(body.unmanaged_references).toEqual([{ value: 'legacy', incident_count: 1 }]);

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalGround, localGround } from '../testing/local-ground.ts';
+import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
 import { startSystem, type System } from '../testing/system.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
-/** Waits until nothing of an incident's provisioning goes on any more. */
+/** Waits until the provisioning of an incident has ended. */
 const provisioned = async (client: Client, id: number, within = 40_000) =>
   eventually(
     async () => {
@@ -36,7 +36,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
 
   const ask = { title: 'Checkout is down', create_slack_channel: true, invite_usergroups: ['oncall'] };
 
-  test('has it made, its people invited, and tells so', async () => {
+  test('creates the channel, invites the user groups, and reports the status', async () => {
     const { status, body } = await client.post(INCIDENTS, { ...ask, short_title: 'Checkout' });
     expect(status).toBe(201);
     const { id } = body.incident;
@@ -62,7 +62,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
     expect(named).toMatchObject({ status: 200, body: { channel_name: 'war-room', changed: true } });
     const old = await client.post(`${INCIDENTS}/${id}/rename-slack-channel`);
     expect(old).toMatchObject({ status: 200, body: { channel_name: 'inc-1-checkout' } });
-    // Also to those who may not call it, whom the gateway refuses.
+    // Also in responses to callers without permission, which the gateway rejects.
     const reader = await system.as({ scopes: ['incidents:read'] });
     const refused = await reader.post(`${INCIDENTS}/${id}/rename-slack-channel`);
     expect(refused.status).toBe(403);
@@ -73,7 +73,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
     }
   }, 60_000);
 
-  test('is there at once while the chat is down; the channel comes when it is asked for again', async () => {
+  test('is created while the chat is down; a retry creates the channel', async () => {
     slack.down = true;
     const { status, body } = await client.post(INCIDENTS, ask);
     expect(status).toBe(201);
@@ -92,27 +92,27 @@ describeWithServers('an incident with a channel, through all five apps', () => {
   }, 90_000);
 });
 
-describeWithServers('a service that is killed after it made a channel, and before it knows', () => {
+describeWithServers('a service that is killed after it created a channel and before it stored it', () => {
   let slack: FakeSlack;
-  let ground: LocalGround;
+  let harness: LocalHarness;
   let services: RunningCommand;
   beforeAll(async () => {
     slack = await startSlack();
-    ground = await localGround();
-    services = ground.start({ SLACK_API_URL: slack.url });
+    harness = await localHarness();
+    services = harness.start({ SLACK_API_URL: slack.url });
     await services.ready();
   }, 120_000);
   afterAll(async () => {
     services.signal('SIGTERM');
     await services.ended();
-    await ground.remove();
+    await harness.remove();
     await slack.stop();
   }, 60_000);
 
-  test('finds it again when it is back: one channel', async () => {
-    const token = await ground.workspace('acme');
-    await ground.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
-    const client = httpClient(`http://127.0.0.1:${ground.port}`, {
+  test('finds the channel again after its restart', async () => {
+    const token = await harness.workspace('acme');
+    await harness.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
+    const client = httpClient(`http://127.0.0.1:${harness.port}`, {
       Host: 'acme.localhost',
       Authorization: `Bearer ${token}`,
     });
@@ -127,7 +127,7 @@ describeWithServers('a service that is killed after it made a channel, and befor
     await eventually(() => killed === 1, { what: 'the end of the service' });
     expect(slack.channels).toMatchObject([{ name: 'inc-1', purpose: '' }]);
 
-    // The step is free again when its lease is over.
+    // Another worker can claim the step when its lease has expired.
     const done = await eventually(
       async () => {
         const answer = await client.get(`${INCIDENTS}/${body.incident.id}/provisioning`);

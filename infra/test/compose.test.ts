@@ -1,15 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
-import type { Environment } from '@tocsin/runtime';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Environment, generateSecretKeys, openKeyring, withFileSettings } from '@tocsin/runtime';
 import { parse } from 'yaml';
 import { APP_NAMES, APPS } from '../apps.ts';
+import { writeSecrets } from '../compose/write-secrets.ts';
 import { ROOT } from '../environment.ts';
-import { addressesOfOwnMachine, databaseVariable, NOT_NEEDED, readSettings } from './read-settings.ts';
+import { migrateConfig } from '../migrate/config.ts';
+import { addressesOfOwnMachine, isNeeded, readSettings } from './read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const dockerfile = read('infra/Dockerfile');
-/** What the images themselves set. */
+/** The environment of the images. */
 const IMAGE: Environment = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, pairs = '']) =>
     pairs.split(' ').map((pair) => pair.split('=') as [string, string]),
@@ -19,38 +22,78 @@ const IMAGE: Environment = Object.fromEntries(
 interface Service {
   build?: { target: string };
   ports?: string[];
+  volumes?: string[];
   environment: Environment;
   [key: string]: unknown;
 }
 
-// Every variable at its default, as on a machine that sets none.
+// Every variable has its default.
 const interpolated = (_key: unknown, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value;
-const { services } = parse(read('docker-compose.yml'), interpolated, { merge: true }) as {
+const { services, volumes } = parse(read('docker-compose.yml'), interpolated, { merge: true }) as {
   services: Record<string, Service>;
+  volumes: Record<string, unknown>;
 };
 const service = (name: string) => services[name]!;
+
+/** The volumes of a container, with their mount points and modes. */
+const mountsOf = (name: string) =>
+  (service(name).volumes ?? []).map((mount) => {
+    const [volume = '', target = '', mode] = mount.split(':');
+    return { volume, target, mode };
+  });
+
+/** The output of the job at the first start. */
+const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-compose-'));
+beforeAll(async () => writeSecrets(folder, service('secrets').environment));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The path in that folder of a file that a container mounts. */
+function inFolder(name: string, file: string): string {
+  const mount = mountsOf(name).find(({ target }) => file.startsWith(`${target}/`));
+  const made = mountsOf('secrets').find(({ volume }) => volume === mount?.volume);
+  if (mount === undefined || made === undefined) throw new Error(`${name} has no ${file}`);
+  return path.join(folder, path.relative('/secrets', made.target), path.relative(mount.target, file));
+}
+
+/** The environment of a container, with paths in that folder instead of paths in its volumes. */
+const environmentOf = (name: string): Environment =>
+  Object.fromEntries(
+    Object.entries({ ...IMAGE, ...service(name).environment }).map(([key, value = '']) => [
+      key,
+      key.endsWith('_FILE') ? inFolder(name, value) : value,
+    ]),
+  );
+const settingsOf = (name: string) => withFileSettings(environmentOf(name));
 
 test('only the gateway can be reached from outside', () => {
   expect(Object.keys(services).filter((name) => service(name).ports !== undefined)).toEqual(['gateway']);
 });
 
 describe.each(APP_NAMES)('%s', (app) => {
-  test('is given every setting that it reads, and nothing of it leads back to its own container', async () => {
-    const { environment } = service(app);
-    const env = { ...IMAGE, ...environment };
-    const { config, names } = await readSettings(`${APPS[app].folder}/src/config.ts`, env);
-    expect([...names].filter((name) => !(name in env) && !NOT_NEEDED.has(name))).toEqual([]);
+  test('has every setting that it reads, and no address points to its own container', async () => {
+    const env = environmentOf(app);
+    const { config, names } = readSettings(APPS[app].readConfig, env);
+    expect([...names].filter((name) => !(name in env) && !(`${name}_FILE` in env) && isNeeded(name))).toEqual([]);
     expect(addressesOfOwnMachine(config)).toEqual([]);
-    expect(environment['NODE_ENV']).toBe('production');
+    expect(env['NODE_ENV']).toBe('production');
   });
 
-  test('is given the database of no other app', () => {
-    const given = Object.keys(service(app).environment).filter((name) => name.endsWith('DATABASE_URL'));
-    expect(given).toEqual([databaseVariable(app)]);
+  test('has no database URL of another app', () => {
+    const given = Object.keys(settingsOf(app)).filter((name) => /DATABASE_URL(?:_FILE)?$/.test(name));
+    expect(given.filter((name) => settingsOf(app)[name] !== undefined)).toEqual([APPS[app].databaseVariable]);
   });
 
-  test('runs unprivileged on a file system that it cannot write, after the migrations', () => {
+  test('has in its volumes the secrets that its settings name, and no others', () => {
+    expect(mountsOf(app)).toEqual([{ volume: `${app}-secrets`, target: '/run/tocsin', mode: 'ro' }]);
+    const named = Object.entries(service(app).environment).filter(([name]) => name.endsWith('_FILE'));
+    expect(readdirSync(path.join(folder, app)).toSorted()).toEqual(
+      named.map(([, file = '']) => path.basename(file)).toSorted(),
+    );
+    for (const [name, file = ''] of named) expect(file).toBe(`/run/tocsin/${name.slice(0, -'_FILE'.length)}`);
+  });
+
+  test('runs unprivileged on a read-only file system, after the migrations', () => {
     expect(service(app)).toMatchObject({
       build: { target: app },
       init: true,
@@ -62,15 +105,125 @@ describe.each(APP_NAMES)('%s', (app) => {
   });
 });
 
+test("the gateway's internal server can be reached from other containers", async () => {
+  const { config } = readSettings(APPS.gateway.readConfig, environmentOf('gateway'));
+  const { port } = new URL(service('incident').environment['GATEWAY_INTERNAL_URL'] ?? '');
+  expect(config).toMatchObject({ http: { host: '0.0.0.0' }, internal: { host: '0.0.0.0', port: Number(port) } });
+});
+
 test('migrations reach every schema', async () => {
-  const { environment } = service('migrate');
-  const { config } = await readSettings('infra/migrate/config.ts', environment);
+  const { config } = readSettings(migrateConfig, settingsOf('migrate'));
   const { targets } = config as { targets: { url: string }[] };
-  const owned = APP_NAMES.map((app) => service(app).environment[databaseVariable(app)]);
+  const owned = APP_NAMES.map((app) => settingsOf(app)[APPS[app].databaseVariable]);
   expect(targets.map(({ url }) => url).sort()).toEqual(owned.sort());
 });
 
-test('images install from the manifest of every package that the lock file knows', () => {
+describe('secrets', () => {
+  const text = (...names: string[]) => readFileSync(path.join(folder, ...names), 'utf8').trim();
+  const everything = () =>
+    Object.fromEntries(
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => statSync(path.join(folder, file)).isFile())
+        .map((file) => [file, text(file)]),
+    );
+
+  test('are neither in the file nor in the environment of containers', () => {
+    for (const name of Object.keys(services)) {
+      const given = Object.entries(service(name).environment ?? {}).filter(
+        ([key, value]) =>
+          /KEYS|PASS|AUTH|_URL$/.test(key) && !key.endsWith('_FILE') && value !== '' && !value?.startsWith('http://'),
+      );
+      expect(given).toEqual([]);
+    }
+  });
+
+  test('the kept ones are mounted only by the job, which has no network', () => {
+    const holders = Object.keys(services).filter((name) =>
+      mountsOf(name).some(({ volume }) => volume === 'kept-secrets'),
+    );
+    expect(holders).toEqual(['secrets']);
+    expect(service('secrets')).toMatchObject({ network_mode: 'none', cap_drop: ['ALL'], read_only: true });
+    for (const { volume, target } of mountsOf('secrets')) {
+      expect(volumes).toHaveProperty(volume);
+      expect(readdirSync(path.join(folder, path.relative('/secrets', target)))).not.toEqual([]);
+      const readers = Object.keys(services).filter((name) => mountsOf(name).some((mount) => mount.volume === volume));
+      expect(readers.length).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test('stay the same at the next start', async () => {
+    const before = everything();
+    await writeSecrets(folder, service('secrets').environment);
+    expect(everything()).toEqual(before);
+    const passwords = Object.entries(before).filter(([file]) => file.startsWith('kept/') && file.endsWith('PASSWORD'));
+    expect(passwords).toHaveLength(8);
+    expect(new Set(passwords.map(([, value]) => value)).size).toBe(8);
+  });
+
+  test('have the same passwords for servers and apps', () => {
+    const passwordIn = (name: string, setting: string) => new URL(settingsOf(name)[setting] ?? '').password;
+    expect(text('postgres', 'password')).toBe(passwordIn('migrate', 'DATABASE_URL'));
+    for (const app of [...APP_NAMES, 'admin']) {
+      expect(text('rabbitmq', 'tocsin.conf')).toContain(`default_pass = ${passwordIn(app, 'AMQP_URL')}`);
+    }
+    expect(text('redis', 'tocsin.conf')).toBe(`requirepass ${passwordIn('incident', 'REDIS_URL')}`);
+    expect(inFolder('postgres', service('postgres').environment['POSTGRES_PASSWORD_FILE'] ?? '')).toBe(
+      path.join(folder, 'postgres/password'),
+    );
+  });
+
+  test('give each app its own keys and no root key', () => {
+    const roots = text('kept', 'TOCSIN_SECRET_KEYS');
+    for (const name of [...APP_NAMES, 'admin']) {
+      const keys = settingsOf(name)['TOCSIN_SECRET_KEYS'] ?? '';
+      expect(keys).not.toContain(roots.slice(roots.indexOf(':') + 1));
+      const opens = (purpose: string) => {
+        try {
+          return openKeyring(keys, purpose).sign('x').equals(openKeyring(roots, purpose).sign('x'));
+        } catch {
+          return false;
+        }
+      };
+      expect([name, opens('webhook-secret')]).toEqual([name, name === 'webhook']);
+      expect([name, opens('chat-token')]).toEqual([name, name === 'incident' || name === 'admin']);
+      expect([name, opens('principal/gateway/incident')]).toEqual([name, name === 'gateway' || name === 'incident']);
+      expect([name, opens('principal/incident/catalog')]).toEqual([name, name === 'catalog' || name === 'incident']);
+      expect([name, opens('principal/webhook/incident')]).toEqual([name, name === 'webhook' || name === 'incident']);
+      expect([name, opens('principal/webhook/catalog')]).toEqual([name, false]);
+    }
+  });
+
+  test('come from the environment if it sets them; errors name invalid ones', async () => {
+    const other = mkdtempSync(path.join(tmpdir(), 'tocsin-compose-'));
+    const write = async (env: Environment) => writeSecrets(other, { NODE_ENV: 'production', ...env });
+    try {
+      const keys = generateSecretKeys();
+      await write({ TOCSIN_SECRET_KEYS: keys, POSTGRES_PASSWORD: 'mine_1' });
+      expect(readFileSync(path.join(other, 'postgres/password'), 'utf8').trim()).toBe('mine_1');
+      expect(readdirSync(path.join(other, 'kept'))).not.toContain('TOCSIN_SECRET_KEYS');
+      await expect(write({ POSTGRES_PASSWORD: 'a b@c' })).rejects.toThrow('POSTGRES_PASSWORD: must be');
+      await expect(write({ RABBITMQ_PASSWORD: 'development-only' })).rejects.toThrow(
+        'RABBITMQ_PASSWORD: is a default that everybody can read',
+      );
+      await expect(
+        write({ TOCSIN_SECRET_KEYS: 'development:dGhpcyBrZXkgaXMgZm9yIGRldmVsb3BtZW50IG9ubHk=' }),
+      ).rejects.toThrow('TOCSIN_SECRET_KEYS: is a default that everybody can read');
+      await expect(write({ TOCSIN_SECRET_KEYS: 'k1:short' })).rejects.toThrow('TOCSIN_SECRET_KEYS: must be');
+    } finally {
+      rmSync(other, { recursive: true });
+    }
+  });
+});
+
+test('the image of the jobs contains their code', () => {
+  const words = Object.values(services).flatMap(({ command = [], entrypoint = [] }) => [command, entrypoint].flat());
+  const commands = [...words, 'infra/migrate/main.ts'].filter((word) => String(word).startsWith('infra/'));
+  expect(commands).toHaveLength(3);
+  const kept = read('.dockerignore').split('\n');
+  for (const command of commands) expect(kept).toContain(`!${path.dirname(String(command))}`);
+});
+
+test('images copy the manifest of every package in the lock file', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { link?: boolean }> };
   const own = Object.keys(packages).filter((name) => name !== '' && !name.includes('node_modules/'));
   expect(own).toContain('shared/runtime');

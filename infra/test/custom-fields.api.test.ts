@@ -22,10 +22,10 @@ import { schema as incidentSchema } from '../../services/incident/src/schema.ts'
 const FIELDS = '/api/v1/custom-fields';
 const INCIDENTS = '/api/v1/incidents';
 
-/** The two services whose one subject custom fields are, as they run together. */
+/** The two services that handle custom fields. */
 interface Installation {
   customFields: App;
-  /** Speaks to both as one user of a workspace. */
+  /** Clients of both services, as a user of a workspace. */
   as(workspaceId: number): { fields: Client; incidents: Client };
   stop(): Promise<void>;
 }
@@ -35,41 +35,47 @@ async function start(): Promise<Installation> {
     { schema: customFieldSchema.name, migrations: customFieldSchema.migrations },
     { schema: incidentSchema.name, migrations: incidentSchema.migrations },
   );
-  const parts = {
+  const overrides = {
     log: createLogger({ app: 'test', level: process.env['TEST_LOG'] ?? 'silent' }),
     broker: new MemoryBroker(),
     versions: memoryVersions(),
     checkReplies: true,
   };
-  // The other owners have nothing to tell.
-  const nobody = await listen((_request, response) => response.writeHead(503).end(), { host: '127.0.0.1', port: 0 });
+  // The other owners are unavailable.
+  const unavailable = await listen((_request, response) => response.writeHead(503).end(), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   const customFields = await startCustomFields(
     customFieldConfig({
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
       CUSTOM_FIELD_DATABASE_URL: database.url(customFieldSchema.name),
     }),
-    parts,
+    overrides,
   );
   const incidents = await startIncidents(
     incidentConfig({
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
       INCIDENT_DATABASE_URL: database.url(incidentSchema.name),
-      GATEWAY_INTERNAL_URL: nobody.url,
-      CATALOG_URL: nobody.url,
+      GATEWAY_INTERNAL_URL: unavailable.url,
+      CATALOG_URL: unavailable.url,
       CUSTOM_FIELD_URL: customFields.url,
     }),
-    parts,
+    overrides,
   );
   return {
     customFields,
     as: (id) => {
-      const headers = asUser({ workspace: { id } });
-      return { fields: httpClient(customFields.url, headers), incidents: httpClient(incidents.url, headers) };
+      const as = (service: string) => asUser(service, { workspace: { id } });
+      return {
+        fields: httpClient(customFields.url, as('custom-field')),
+        incidents: httpClient(incidents.url, as('incident')),
+      };
     },
     stop: async () => {
       await incidents.stop();
       await customFields.stop();
-      await nobody.close();
+      await unavailable.close();
       await database.drop();
     },
   };
@@ -83,26 +89,26 @@ const required = (name: string) => ({
 });
 const refusal = { status: 400, body: { code: 'invalid_request', field: 'custom_field_values' } };
 
-describe('a field and the incidents that must have it', () => {
+describe('a required field', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await start()));
   afterAll(async () => installation.stop());
 
-  test('fifty times over, a field that was just made required is required of the next incident', async () => {
+  test('is required of the next incident, fifty times in a row', async () => {
     const { fields, incidents } = installation.as(1);
-    const given: { field_id: number; value: string }[] = [];
+    const values: { field_id: number; value: string }[] = [];
     for (let time = 0; time < 50; time += 1) {
       const { body } = await fields.post(FIELDS, required(`Field ${time}`));
-      // With every field but the one of a moment ago.
-      expect(await incidents.post(INCIDENTS, { title: 'x', custom_field_values: given })).toMatchObject(refusal);
-      given.push({ field_id: body.field.id, value: `value ${time}` });
+      // With all fields except the newest one.
+      expect(await incidents.post(INCIDENTS, { title: 'x', custom_field_values: values })).toMatchObject(refusal);
+      values.push({ field_id: body.field.id, value: `value ${time}` });
     }
-    const { status, body } = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: given });
+    const { status, body } = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: values });
     expect(status).toBe(201);
     expect(Object.keys(body.incident.custom_fields)).toHaveLength(50);
   });
 
-  test('fifty times over, what was just changed about a field counts', async () => {
+  test('is validated with its newest definition, fifty times in a row', async () => {
     const { fields, incidents } = installation.as(2);
     const { body } = await fields.post(FIELDS, { name: 'Zone', field_type: 'select', config: { options: ['zone 0'] } });
     const path = `${FIELDS}/${body.field.id}`;
@@ -120,14 +126,14 @@ describe('a field and the incidents that must have it', () => {
     expect((await declare('zone 50')).status).toBe(201);
   });
 
-  test('a value that the definition accepts as its default is accepted on incidents, and reads back equal', async () => {
+  test('accepts on incidents what it accepts as its default, and returns it unchanged', async () => {
     const { fields, incidents } = installation.as(3);
     await fc.assert(
       fc.asyncProperty(typedValue, async ({ field_type, config, value }) => {
         const defined = await fields.post(FIELDS, { name: 'x', field_type, config, default_value: value });
         const { id, slug } = defined.body.field as { id: number; slug: string };
-        const given = { field_id: id, value };
-        const declared = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: [given] });
+        const values = { field_id: id, value };
+        const declared = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: [values] });
         const omitted = await incidents.post(INCIDENTS, { title: 'x' });
         await fields.delete(`${FIELDS}/${id}`);
         expect([defined.status, declared.status, omitted.status]).toEqual([201, 201, 201]);
@@ -146,21 +152,21 @@ describe('with the custom-field service stopped', () => {
   beforeAll(async () => void (installation = await start()));
   afterAll(async () => installation.stop());
 
-  test('fields are required, checked and filled in from the replica', async () => {
+  test('fields are required, validated and given defaults from the replica', async () => {
     const { fields, incidents } = installation.as(1);
     const { body: zone } = await fields.post(FIELDS, required('Zone'));
     await fields.post(FIELDS, { name: 'Cost', field_type: 'number', default_value: 5 });
     expect(await incidents.post(INCIDENTS, { title: 'x' })).toMatchObject(refusal);
-    // The incident service has not been asked for anything since this one was made.
+    // The incident service has received no request since the creation of this field.
     const { body: late } = await fields.post(FIELDS, required('Late'));
     await installation.customFields.stop();
 
-    const given = (value: unknown) => ({ field_id: zone.field.id, value });
+    const values = (value: unknown) => ({ field_id: zone.field.id, value });
     const declare = async (...custom_field_values: unknown[]) =>
       incidents.post(INCIDENTS, { title: 'x', custom_field_values });
-    for (let time = 0; time < 50; time += 1) expect(await declare(given('eu'))).toMatchObject(refusal);
-    expect(await declare(given(5))).toMatchObject({ status: 400, body: { field: 'custom_field_values.0.value' } });
-    const { status, body } = await declare(given('eu'), { field_id: late.field.id, value: 'x' });
+    for (let time = 0; time < 50; time += 1) expect(await declare(values('eu'))).toMatchObject(refusal);
+    expect(await declare(values(5))).toMatchObject({ status: 400, body: { field: 'custom_field_values.0.value' } });
+    const { status, body } = await declare(values('eu'), { field_id: late.field.id, value: 'x' });
     expect(status).toBe(201);
     expect(body.incident.custom_fields).toEqual({ zone: 'eu', late: 'x', cost: 5 });
 

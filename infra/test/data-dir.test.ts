@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseSecretKeys } from '@tocsin/runtime';
-import { dataDirPath, findInstance, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { dataDirPath, findInstance, findRunningInstance, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { ROOT } from '../environment.ts';
 
 let folder: string;
@@ -13,15 +13,35 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(path.dirname(folder), { recursive: true, force: true }));
 
-test('is beside the repository’s files unless set, and relative to them', () => {
+test('is .tocsin by default, and relative to the repository', () => {
   expect(dataDirPath({})).toBe(path.join(ROOT, '.tocsin'));
   expect(dataDirPath({ TOCSIN_DATA_DIR: '' })).toBe(path.join(ROOT, '.tocsin'));
   expect(dataDirPath({ TOCSIN_DATA_DIR: 'elsewhere' })).toBe(path.join(ROOT, 'elsewhere'));
   expect(dataDirPath({ TOCSIN_DATA_DIR: folder })).toBe(folder);
 });
 
+describe('the mode of the folder', () => {
+  const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+  test('is private to its owner when we create it', async () => {
+    await (await openDataDir(folder)).close();
+    // As root, the database runs as another user, who must be able to enter the folder.
+    expect(modeOf(folder)).toBe(process.getuid?.() === 0 ? '711' : '700');
+  });
+
+  test('does not change when the folder existed before', async () => {
+    await mkdir(folder);
+    for (const mode of ['750', '755']) {
+      await chmod(folder, Number.parseInt(mode, 8));
+      await (await openDataDir(folder)).close();
+      expect(modeOf(folder)).toBe(mode);
+    }
+    expect(statSync(path.join(folder, 'lock')).mode & 0o777).toBe(0o600);
+  });
+});
+
 describe('a secret', () => {
-  test('is made once, and is for its owner’s eyes only', async () => {
+  test('is generated once, in a private file', async () => {
     const first = await openDataDir(folder);
     expect(await first.secret('word', () => 'one')).toBe('one');
     expect(await first.secret('word', () => 'two')).toBe('one');
@@ -32,7 +52,7 @@ describe('a secret', () => {
     expect(statSync(path.join(folder, 'word')).mode & 0o777).toBe(0o600);
   });
 
-  test('that is there and empty is not made anew: something depends on the old one', async () => {
+  test('with an empty file is not generated again: data depends on the old one', async () => {
     const dataDir = await openDataDir(folder);
     await writeFile(path.join(folder, 'word'), '\n');
     await expect(dataDir.secret('word', () => 'new')).rejects.toThrow('is empty');
@@ -41,18 +61,31 @@ describe('a secret', () => {
 });
 
 describe('secret keys', () => {
-  test('are those of the environment, if it has any', async () => {
+  const encrypted = { location: 'the database in x', alternative: 'drop x' };
+
+  test('are those of the environment if it has any', async () => {
     const dataDir = await openDataDir(folder);
-    expect(await secretKeysFor(dataDir, { TOCSIN_SECRET_KEYS: 'given' })).toBe('given');
+    expect(await secretKeysFor(dataDir, { TOCSIN_SECRET_KEYS: 'given' }, async () => undefined)).toBe('given');
     expect(await readdir(folder)).not.toContain('secret-keys');
     await dataDir.close();
   });
 
-  test('are made once otherwise', async () => {
+  test('are generated once otherwise', async () => {
     const dataDir = await openDataDir(folder);
-    const keys = await secretKeysFor(dataDir, { TOCSIN_SECRET_KEYS: '' });
+    const keys = await secretKeysFor(dataDir, { TOCSIN_SECRET_KEYS: '' }, async () => undefined);
     expect(parseSecretKeys(keys).size).toBe(1);
-    expect(await secretKeysFor(dataDir, {})).toBe(keys);
+    expect(await secretKeysFor(dataDir, {}, async () => encrypted)).toBe(keys);
+    await dataDir.close();
+  });
+
+  test('are not generated when there is data encrypted with lost keys', async () => {
+    const dataDir = await openDataDir(folder);
+    await expect(secretKeysFor(dataDir, {}, async () => encrypted)).rejects.toThrow(
+      `${path.join(folder, 'secret-keys')} is missing, and the secrets in the database in x cannot be read without it: ` +
+        'restore the file, set TOCSIN_SECRET_KEYS to the keys that it held, or drop x',
+    );
+    expect(await readdir(folder)).not.toContain('secret-keys');
+    expect(await secretKeysFor(dataDir, { TOCSIN_SECRET_KEYS: 'given' }, async () => encrypted)).toBe('given');
     await dataDir.close();
   });
 });
@@ -60,29 +93,31 @@ describe('secret keys', () => {
 describe('one instance at a time', () => {
   const instance = { env: { PORT: '8080' }, pid: 7, baseUrl: 'http://localhost:8080' };
 
-  test('has the folder, and says where it runs', async () => {
+  test('has the folder, and registers its address', async () => {
     const dataDir = await openDataDir(folder);
     await expect(openDataDir(folder)).rejects.toThrow('another instance is just starting');
-    await dataDir.announce(instance);
+    await dataDir.register(instance);
     await expect(openDataDir(folder)).rejects.toThrow('another instance runs at http://localhost:8080, process 7;');
     expect(await findInstance(folder)).toEqual(instance);
+    expect(await findRunningInstance(folder)).toEqual(instance);
     expect(statSync(path.join(folder, 'runtime.json')).mode & 0o777).toBe(0o600);
     await dataDir.close();
     expect(await findInstance(folder)).toBeUndefined();
     await (await openDataDir(folder)).close();
   });
 
-  test('is not hindered by what one left that was killed', async () => {
+  test('can start after a killed instance', async () => {
     const dataDir = await openDataDir(folder);
-    await dataDir.announce(instance);
+    await dataDir.register(instance);
     const left = await readFile(path.join(folder, 'runtime.json'));
     await dataDir.close();
     await writeFile(path.join(folder, 'runtime.json'), left);
+    expect(await findRunningInstance(folder)).toBeUndefined();
     await (await openDataDir(folder)).close();
   });
 });
 
-test('a folder that cannot be used is named, with the reason', async () => {
+test('an error names an unusable folder and the reason', async () => {
   await writeFile(folder, '');
   await expect(openDataDir(folder)).rejects.toThrow(`the data folder ${folder} cannot be used: EEXIST`);
 });

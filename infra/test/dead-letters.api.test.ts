@@ -1,11 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
-import { AmqpBroker, type Subscription, type Verdict } from '@tocsin/messaging';
+import { AmqpBroker, type Subscription, type Disposition } from '@tocsin/messaging';
 import { createLogger } from '@tocsin/runtime';
-import { eventually, testServers } from '@tocsin/testing';
-import { describeWithBroker } from '@tocsin/testing/suites';
+import { eventually, type OwnRabbitMq, startRabbitMq, testServers } from '@tocsin/testing';
+import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
+import { openDataDir } from '../data-dir.ts';
 import { runDeadLetters } from '../dead-letters/run-dead-letters.ts';
 
 const queue = QUEUES.webhookIncidents;
@@ -16,7 +20,7 @@ describeWithBroker('dead letters', () => {
   let connection: ChannelModel;
   let broker: AmqpBroker;
   let subscription: Subscription;
-  let verdict: Verdict = 'dead-letter';
+  let disposition: Disposition = 'dead-letter';
   const handled: string[] = [];
 
   beforeAll(async () => {
@@ -28,7 +32,7 @@ describeWithBroker('dead letters', () => {
     });
     subscription = broker.subscribe(queue, async ({ body }) => {
       handled.push(body.toString());
-      return verdict;
+      return disposition;
     });
     await eventually(() => broker.connected);
   });
@@ -47,7 +51,7 @@ describeWithBroker('dead letters', () => {
   const run = async (...args: string[]) => JSON.parse(await runDeadLetters(args, env));
   const waiting = async () => (await run('list')).dead_letters[queue.name] as number;
 
-  test('are counted, shown, sent back and thrown away by command', async () => {
+  test('can be listed, shown, replayed and discarded', async () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()];
     const messages = ids.map((id, index) => ({ id, type: 'incident.created', body: `broken ${index}` }));
     expect(await broker.publish(messages)).toEqual(['confirmed', 'confirmed', 'confirmed']);
@@ -66,7 +70,7 @@ describeWithBroker('dead letters', () => {
     });
     expect(await waiting()).toBe(3);
 
-    verdict = 'ack';
+    disposition = 'ack';
     handled.length = 0;
     expect(await run('replay', '--queue', queue.name, '--most', '2')).toEqual({ replayed: 2 });
     await eventually(() => handled.length === 2, { what: 'two messages at their consumer' });
@@ -77,15 +81,147 @@ describeWithBroker('dead letters', () => {
     expect(handled).toHaveLength(2);
   });
 
+  describe('of the broker of a command', () => {
+    const target = `broker ${new URL(env.AMQP_URL ?? '').host.split(':')[0]}:${new URL(env.AMQP_URL ?? '').port || 5672}`;
+    const list = async (more: Record<string, string | undefined>) => {
+      const lines: string[] = [];
+      const outcome = await runDeadLetters(['list'], more, (line) => lines.push(line)).catch(
+        (error: unknown) => error as Error,
+      );
+      return { outcome: outcome instanceof Error ? outcome.message : JSON.parse(outcome), lines };
+    };
+    let folder: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(path.join(tmpdir(), 'tocsin-letters-'));
+    });
+    afterAll(async () => rm(folder, { recursive: true }));
+    const withInstance = async (own: Record<string, string>, work: () => Promise<void>) => {
+      const dataDir = await openDataDir(folder);
+      await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
+      await work().finally(dataDir.close);
+    };
+
+    test('have no default', async () => {
+      expect(await list({ TOCSIN_DATA_DIR: folder })).toEqual({
+        outcome:
+          `no broker is named, and no instance runs on ${folder}: start one (make services), ` +
+          'name its data folder (TOCSIN_DATA_DIR), or set AMQP_URL as the services have it',
+        lines: [],
+      });
+    });
+
+    test('are those that a setting names, printed without the password', async () => {
+      const { outcome, lines } = await list(env);
+      expect(outcome.dead_letters).toHaveProperty([queue.name]);
+      expect(lines).toEqual([`using ${target}, names that begin with ${namespace}, named by AMQP_URL`]);
+    });
+
+    test('are those of the running instance', async () => {
+      await withInstance({ AMQP_URL: env.AMQP_URL ?? '', TOCSIN_NAMESPACE: namespace }, async () => {
+        const { outcome, lines } = await list({ TOCSIN_DATA_DIR: folder });
+        expect(outcome.dead_letters).toHaveProperty([queue.name]);
+        expect(lines).toEqual([
+          `using ${target}, names that begin with ${namespace}, of the instance at http://localhost:8080`,
+        ]);
+      });
+    });
+
+    test('are those of a setting rather than of the running instance, and the output says so', async () => {
+      const own = { AMQP_URL: 'amqp://tocsin:hidden@127.0.0.1:9', TOCSIN_NAMESPACE: 'other' };
+      await withInstance(own, async () => {
+        const { outcome, lines } = await list({ ...env, TOCSIN_DATA_DIR: folder });
+        expect(outcome.dead_letters).toHaveProperty([queue.name]);
+        expect(lines).toEqual([
+          `using ${target}, names that begin with ${namespace}, named by AMQP_URL; not the settings of the running ` +
+            'instance at http://localhost:8080 (broker 127.0.0.1:9, names that begin with other)',
+        ]);
+      });
+    });
+
+    test('are not found when the instance does not name its broker', async () => {
+      await withInstance({ DATABASE_URL: 'postgres://127.0.0.1/x' }, async () => {
+        const { outcome } = await list({ TOCSIN_DATA_DIR: folder });
+        expect(outcome).toBe(
+          'the instance at http://localhost:8080 does not name its broker: restart it, or set AMQP_URL as the services have it',
+        );
+      });
+    });
+  });
+
+  test('stay when their original queue is missing', async () => {
+    disposition = 'dead-letter';
+    expect(await broker.publish([{ id: randomUUID(), type: 'incident.created', body: 'precious' }])).toEqual([
+      'confirmed',
+    ]);
+    await eventually(async () => (await waiting()) === 1, { what: 'a dead letter' });
+    await subscription.stop();
+    const channel = await connection.createChannel();
+    await channel.deleteQueue(queueName(namespace, queue));
+    await expect(run('replay', '--queue', queue.name)).rejects.toThrow('does not exist');
+    expect(await waiting()).toBe(1);
+    await run('discard', '--queue', queue.name, '--most', '1');
+    await channel.close();
+  });
+
   test.each([
     [['show'], 'name the queue'],
-    [['show', '--queue', 'x'], '--queue: x is none of'],
+    [['show', '--queue', 'x'], '--queue: x is not one of'],
     [['replay', '--queue', queue.name, '--most', '0'], '--most: 0'],
     [['discard', '--queue', queue.name], 'say how many'],
     [['dance'], 'usage'],
     [[], 'usage'],
     [['list', '--loud'], '--loud'],
-  ])('%j is refused with a reason', async (args, reason) => {
+  ])('rejects %j with a message', async (args, reason) => {
     await expect(runDeadLetters(args, env)).rejects.toThrow(reason);
   });
+});
+
+describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () => {
+  let rabbitMq: OwnRabbitMq;
+  let connection: ChannelModel;
+  beforeAll(async () => {
+    rabbitMq = await startRabbitMq();
+    // The default of RabbitMQ 4, also for existing queues.
+    await rabbitMq.control('set_policy', 'limited', '.*', '{"delivery-limit":20}', '--apply-to', 'queues');
+    connection = await connect(rabbitMq.url);
+  }, 120_000);
+  afterAll(async () => {
+    await connection.close();
+    await rabbitMq.remove();
+  });
+
+  test('survive any number of reads', async () => {
+    const env = { AMQP_URL: rabbitMq.url, TOCSIN_NAMESPACE: 'tocsin', TOCSIN_DATA_DIR: '/nowhere' };
+    const run = async (...args: string[]) => JSON.parse(await runDeadLetters(args, env));
+    const broker = new AmqpBroker({
+      url: rabbitMq.url,
+      namespace: 'tocsin',
+      log: createLogger({ app: 'test', level: 'silent' }),
+    });
+    let disposition: Disposition = 'dead-letter';
+    const handled: string[] = [];
+    const subscription = broker.subscribe(queue, async ({ body }) => {
+      handled.push(body.toString());
+      return disposition;
+    });
+    await eventually(() => broker.connected, { within: 30_000 });
+    const messages = ['one', 'two'].map((body) => ({ id: randomUUID(), type: 'incident.created', body }));
+    await broker.publish(messages);
+    await eventually(async () => (await run('list')).dead_letters[queue.name] === 2);
+    const byId = (letters: { id: string }[]) => letters.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const first = byId((await run('show', '--queue', queue.name)).dead_letters);
+    for (const _ of Array.from({ length: 30 })) {
+      const { dead_letters: letters } = await run('show', '--queue', queue.name);
+      expect(byId(letters)).toEqual(first);
+    }
+    expect(first.map(({ id }) => id)).toEqual(messages.map(({ id }) => id).toSorted());
+    expect(first[0]).toMatchObject({ reason: 'rejected', died_at: expect.stringMatching(/^\d{4}-/) });
+    disposition = 'ack';
+    handled.length = 0;
+    expect(await run('replay', '--queue', queue.name)).toEqual({ replayed: 2 });
+    await eventually(() => handled.length === 2);
+    expect(handled.toSorted()).toEqual(['one', 'two']);
+    await subscription.stop();
+    await broker.close();
+  }, 120_000);
 });

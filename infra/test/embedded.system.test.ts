@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,8 +37,8 @@ const tokenIn = (output: string) => /^token +(tcs_\w+)$/m.exec(output)?.[1] ?? '
 const acme = (token: string): Client =>
   httpClient(`http://127.0.0.1:${port}`, { Host: `acme.localhost:${port}`, Authorization: `Bearer ${token}` });
 
-/** What the whole of it prints that cannot be started. */
-async function refusal(command: RunningCommand): Promise<string> {
+/** The output of a command that fails to start. */
+async function errorOf(command: RunningCommand): Promise<string> {
   expect(await command.ended()).toBe(1);
   return command.output().trim();
 }
@@ -47,7 +47,7 @@ describe('everything in one process', () => {
   let command: RunningCommand;
   let token: string;
 
-  test('starts on nothing, and has a workspace to try it on', async () => {
+  test('starts without any server, with a demo workspace', async () => {
     command = start();
     expect(await command.ready()).toBe(`http://localhost:${port}`);
     token = tokenIn(command.output());
@@ -59,7 +59,7 @@ describe('everything in one process', () => {
     expect(command.output()).not.toContain('sample data');
   }, 120_000);
 
-  test('prints a command that declares an incident', async () => {
+  test('prints a command that creates an incident', async () => {
     const printed = /^curl [^]*?'\{.*\}'$/m.exec(command.output())?.[0] ?? '';
     expect(printed).toContain(`http://acme.localhost:${port}/api/v1/incidents`);
     expect(printed).toContain(`-H 'Authorization: Bearer ${token}'`);
@@ -67,22 +67,22 @@ describe('everything in one process', () => {
     expect(answer).toMatchObject({ status: 201, body: { incident: { human_id: 'INC-4' } } });
   });
 
-  test('keeps what is secret to itself', async () => {
+  test('closes its files to other users, and logs no token', async () => {
     const files = ['demo-token', 'postgres-password', 'secret-keys', 'runtime.json', 'tocsin.log', 'postgres.log'];
     expect(await readdir(dataDir())).toEqual(expect.arrayContaining(files));
     for (const file of files) expect(statSync(path.join(dataDir(), file)).mode & 0o777).toBe(0o600);
     expect(readFileSync(path.join(dataDir(), 'tocsin.log'), 'utf8')).not.toContain(token);
   });
 
-  test('does not let a second one onto its data', async () => {
+  test('does not start twice on the same data', async () => {
     const [other] = await freePorts(1);
-    expect(await refusal(start({ PORT: String(other) }))).toMatch(
+    expect(await errorOf(start({ PORT: String(other) }))).toMatch(
       new RegExp(`^${dataDir()} is in use: another instance runs at http://localhost:${port}, process ${command.pid};`),
     );
   });
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'at %s finishes the requests under way, and leaves nothing running',
+    'on %s finishes running requests, and leaves no process',
     async (signal) => {
       if (signal === 'SIGTERM') {
         command = start();
@@ -99,7 +99,7 @@ describe('everything in one process', () => {
       underWay.on('response', (response) => answered.resolve(response.statusCode ?? 0));
       underWay.on('error', answered.reject);
       underWay.write('{"title":');
-      // Until the gateway has it: what is not read yet is not under way.
+      // Until the gateway has read the request: only then is it running.
       await eventually(async () => (await acme(token).get('/api/v1/incidents?limit=1')).status === 200);
       command.signal(signal);
       await eventually(() => refusesConnections(port));
@@ -113,7 +113,7 @@ describe('everything in one process', () => {
     120_000,
   );
 
-  test('has its data after a restart, and after everything was killed', async () => {
+  test('keeps its data over a restart and a kill', async () => {
     for (const title of ['Under way at SIGTERM', 'Survived']) {
       command = start();
       await command.ready();
@@ -127,7 +127,7 @@ describe('everything in one process', () => {
     }
   }, 180_000);
 
-  test('takes its database along when it is killed', async () => {
+  test('stops its database when it is killed', async () => {
     command = start({ TOCSIN_DEMO: '0' });
     await command.ready();
     expect(command.output()).not.toContain('tcs_');
@@ -136,7 +136,7 @@ describe('everything in one process', () => {
     await eventually(async () => (await processesWith('postgres', folder)).size === 0);
   }, 120_000);
 
-  test('brings a database back that was killed', async () => {
+  test('restarts a killed database', async () => {
     command = start();
     await command.ready();
     const [postmaster = 0] = (await processesWith('postgres -D', folder)).keys();
@@ -148,46 +148,118 @@ describe('everything in one process', () => {
     command.signal('SIGINT');
     expect(await command.ended()).toBe(0);
   }, 120_000);
+
+  test('sets a new password when the password file is missing', async () => {
+    await rm(path.join(dataDir(), 'postgres-password'));
+    command = start();
+    await command.ready();
+    expect(tokenIn(command.output())).toBe(token);
+    const { body } = await acme(token).get('/api/v1/incidents?limit=1');
+    expect(body.incidents[0].title).toBe('After the database died');
+    expect(statSync(path.join(dataDir(), 'postgres-password')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path.join(dataDir(), 'tocsin.log'), 'utf8')).toContain('postgres-password was missing');
+    command.signal('SIGINT');
+    expect(await command.ended()).toBe(0);
+  }, 120_000);
 });
 
-describe('what keeps it from starting is said in one line:', () => {
-  test('a port that is taken', async () => {
+describe('an error at the start is one line:', () => {
+  test('a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await eventually(() => server.listening);
     const { port: taken } = server.address() as { port: number };
-    expect(await refusal(start({ PORT: String(taken) }))).toBe(
+    expect(await errorOf(start({ PORT: String(taken) }))).toBe(
       `port ${taken} is taken: stop what listens there or set PORT`,
     );
     server.close();
   });
 
-  test('a data folder that is none', async () => {
+  test('a data folder that is a file', async () => {
     const file = path.join(folder, 'file');
     await writeFile(file, '');
-    expect(await refusal(start({ TOCSIN_DATA_DIR: file }))).toMatch(
+    expect(await errorOf(start({ TOCSIN_DATA_DIR: file }))).toMatch(
       /^the data folder .*file cannot be used: EEXIST\b.*$/,
     );
   });
 
-  test('a setting that is malformed', async () => {
-    expect(await refusal(start({ PORT: 'eighty' }))).toMatch(/^settings: PORT: .*$/);
-    expect(await refusal(start({ BASE_DOMAIN: 'not a domain' }))).toBe('settings: BASE_DOMAIN: must be a domain name');
+  test('a malformed setting', async () => {
+    expect(await errorOf(start({ PORT: 'eighty' }))).toMatch(/^settings: PORT: .*$/);
+    expect(await errorOf(start({ BASE_DOMAIN: 'not a domain' }))).toBe('settings: BASE_DOMAIN: must be a domain name');
   }, 60_000);
 
-  test('secrets that went missing', async () => {
-    await writeFile(path.join(dataDir(), 'secret-keys'), 'k1:short\n');
-    expect(await refusal(start())).toBe(
-      `${path.join(dataDir(), 'secret-keys')} is damaged: restore it, or remove the folder and its data`,
-    );
+  const inData = (name: string) => path.join(dataDir(), name);
+  /** Changes a file of the data folder during `look`. */
+  const spoiling = async (name: string, spoil: (file: string) => Promise<void>, look: () => Promise<void>) => {
+    const before = await readFile(inData(name));
+    await spoil(inData(name));
+    await look();
+    await writeFile(inData(name), before);
+  };
+
+  test('damaged secret keys', async () => {
+    const damage = async (file: string) => writeFile(file, 'k1:short\n');
+    await spoiling('secret-keys', damage, async () => {
+      expect(await errorOf(start())).toBe(
+        `${inData('secret-keys')} is damaged: restore it, or remove the folder and its data`,
+      );
+    });
   });
 
-  test('a database that is damaged', async () => {
-    await rm(path.join(dataDir(), 'secret-keys'));
-    await rm(path.join(dataDir(), 'postgres/PG_VERSION'));
-    expect(await refusal(start())).toMatch(
+  test('missing secret keys', async () => {
+    await spoiling('secret-keys', rm, async () => {
+      expect(await errorOf(start())).toBe(
+        `${inData('secret-keys')} is missing, and the secrets in the database in ${inData('postgres')} cannot be read ` +
+          'without it: restore the file, set TOCSIN_SECRET_KEYS to the keys that it held, or remove the data with make reset',
+      );
+      expect(await readdir(dataDir())).not.toContain('secret-keys');
+    });
+  });
+
+  test('a wrong password', async () => {
+    const change = async (file: string) => writeFile(file, 'another\n');
+    await spoiling('postgres-password', change, async () => {
+      expect(await errorOf(start())).toBe(
+        `${inData('postgres-password')} is not the password of the database in ${inData('postgres')}: ` +
+          'restore it, or remove the file, and the next start makes a new password',
+      );
+      expect(await processesWith('postgres', folder)).toEqual(new Map());
+    });
+  });
+
+  test('a database of another major version', async () => {
+    const change = async (file: string) => writeFile(file, '14\n');
+    await spoiling('postgres/PG_VERSION', change, async () => {
+      expect(await errorOf(start())).toMatch(
+        /^the database in .*postgres is of PostgreSQL 14, and this is PostgreSQL \d+: .*pg_dump.*make reset/,
+      );
+    });
+  });
+
+  test('a damaged database', async () => {
+    await rm(inData('postgres/PG_VERSION'));
+    expect(await errorOf(start())).toMatch(
       /^the database did not start: ".*postgres" is not a valid data directory: .*$/,
     );
     expect(await processesWith('postgres', folder)).toEqual(new Map());
+  });
+});
+
+describe('make reset', () => {
+  const reset = async () => {
+    const command = runCommand('embedded/reset.ts', { TOCSIN_DATA_DIR: dataDir() });
+    return { code: await command.ended(), output: command.output() };
+  };
+
+  test('removes the files of the instance, and no others', async () => {
+    await writeFile(path.join(dataDir(), 'letter.txt'), 'mine');
+    expect(await reset()).toEqual({
+      code: 0,
+      output: `removed the data in ${dataDir()}; kept the folder, because it contains other files: letter.txt\n`,
+    });
+    expect(await readdir(dataDir())).toEqual(['letter.txt']);
+    await rm(path.join(dataDir(), 'letter.txt'));
+    expect(await reset()).toEqual({ code: 0, output: `removed ${dataDir()}\n` });
+    expect(await readdir(folder)).not.toContain('data');
   });
 });
 

@@ -6,8 +6,8 @@ import { type ChannelModel, connect } from 'amqplib';
 import { EXAMPLES } from '../events/examples.ts';
 import { startSystem, type System } from '../testing/system.ts';
 
-describeWithServers('another system that listens on the exchange', () => {
-  const heard: Envelope[] = [];
+describeWithServers('a consumer on the exchange', () => {
+  const received: Envelope[] = [];
   let system: System;
   let connection: ChannelModel;
   let client: Client;
@@ -24,7 +24,7 @@ describeWithServers('another system that listens on the exchange', () => {
         const event = JSON.parse(message?.content.toString() ?? '') as Envelope;
         expect(message?.fields.routingKey).toBe(event.type);
         expect(message?.properties).toMatchObject({ messageId: event.id, type: event.type, deliveryMode: 2 });
-        heard.push(event);
+        received.push(event);
       },
       { noAck: true },
     );
@@ -35,9 +35,10 @@ describeWithServers('another system that listens on the exchange', () => {
     await system.stop();
   });
 
-  const first = async (type: EventType) => eventually(() => heard.find((event) => event.type === type), { what: type });
+  const first = async (type: EventType) =>
+    eventually(() => received.find((event) => event.type === type), { what: type });
 
-  test('hears of every change, in the form of the examples', async () => {
+  test('receives every change, in the form of the examples', async () => {
     await client.post('/api/v1/teams', { name: 'Payments' });
     const team = (await first('team.changed')).data as { team: { id: number } };
     await client.post('/api/v1/services', { name: 'Checkout', owner_team_id: team.team.id });
@@ -66,7 +67,7 @@ describeWithServers('another system that listens on the exchange', () => {
   });
 });
 
-/** Which members there are, and what kind of value each has: a null stands for any. */
+/** The structure of a value without its scalar values. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
   if (typeof value !== 'object' || value === null) return 'value';

@@ -12,20 +12,20 @@ import {
   startRabbitMq,
   startReceiver,
 } from '@tocsin/testing';
-import { describeWithServersToKill } from '@tocsin/testing/suites';
+import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalGround, localGround } from '../testing/local-ground.ts';
+import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
 
-/** Below the ten that one address gets in a minute, with room for what is sent twice. */
+/** Below the limit of ten requests per minute to one address, with room for repetitions. */
 const BURST = 7;
-/** Each fault has a receiver on an address of its own: the limits of one do not slow the next. */
+/** Each test has a receiver on its own address: the limits of one do not slow the next. */
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 const ALL = { within: 60_000, what: 'every event at its receiver' };
 
-describeWithServersToKill('nothing is lost', () => {
+describeWithServersAndOwnRabbitMq('no event is lost', () => {
   const receivers: Receiver[] = [];
-  let ground: LocalGround;
+  let harness: LocalHarness;
   let folder: string;
   let broker: OwnRabbitMq;
   let postgres: EmbeddedPostgres;
@@ -33,9 +33,9 @@ describeWithServersToKill('nothing is lost', () => {
   let baseUrl: string;
 
   beforeAll(async () => {
-    ground = await localGround();
-    ({ folder } = ground);
-    // As root, the database runs as somebody else, who has to get at its files.
+    harness = await localHarness();
+    ({ folder } = harness);
+    // As root, the database runs as another user, who must be able to enter the folder.
     await chmod(folder, 0o711);
     const certificate = await createCertificate(ADDRESSES);
     await writeFile(path.join(folder, 'ca.pem'), certificate.cert);
@@ -47,7 +47,7 @@ describeWithServersToKill('nothing is lost', () => {
       logFile: path.join(folder, 'postgres.log'),
       maxConnections: 100,
     });
-    services = ground.start({
+    services = harness.start({
       DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
       AMQP_URL: broker.url,
       NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),
@@ -62,13 +62,13 @@ describeWithServersToKill('nothing is lost', () => {
     await postgres.stop();
     await broker.remove();
     await Promise.all(receivers.map(async (receiver) => receiver.stop()));
-    await ground.remove();
+    await harness.remove();
   }, 60_000);
 
-  /** A workspace of its own, with an active subscription to one of the receivers. */
+  /** Creates a workspace with an active subscription to one of the receivers. */
   async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {
     const receiver = receivers[index]!;
-    const token = await ground.workspace(slug);
+    const token = await harness.workspace(slug);
     const client = httpClient(baseUrl, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook', ADDRESSES[index]) });
     const verified = await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
@@ -77,7 +77,7 @@ describeWithServersToKill('nothing is lost', () => {
     return { client, receiver };
   }
 
-  /** Declares one incident, as often as it takes: the key makes it one. */
+  /** Creates one incident, with retries: the idempotency key prevents duplicates. */
   const declare = async (client: Client, count: number): Promise<string> =>
     eventually(
       async () => {
@@ -94,7 +94,7 @@ describeWithServersToKill('nothing is lost', () => {
   const referencesAt = (receiver: Receiver) =>
     receiver.requests.map(({ body }) => String(JSON.parse(body).resource.reference));
 
-  /** Every event came; and what came twice came as the same event. */
+  /** Every event arrived; repeated deliveries have the same event ID. */
   async function expectAll(receiver: Receiver, declared: readonly string[]): Promise<void> {
     await eventually(() => new Set(referencesAt(receiver)).size === declared.length, ALL);
     expect([...new Set(referencesAt(receiver))].sort()).toEqual([...declared].sort());
@@ -123,7 +123,7 @@ describeWithServersToKill('nothing is lost', () => {
       if (parent === services.pid) process.kill(pid, 'SIGKILL');
     }
     receiver.respond = () => behave.answer(204);
-    // Those that it was sending are due again when their lease is over.
+    // Its deliveries are due again when their leases have expired.
     await expectAll(receiver, declared);
   }, 180_000);
 
@@ -138,7 +138,7 @@ describeWithServersToKill('nothing is lost', () => {
     await expectAll(receiver, declared);
   }, 180_000);
 
-  /** The first line of the file that a running server keeps. */
+  /** The process ID of the running server. */
   const postmaster = async (): Promise<number> =>
     Number((await readFile(path.join(folder, 'database', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 });

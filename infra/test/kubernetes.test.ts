@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { Environment } from '@tocsin/runtime';
+import { type Environment, parseSecretKeys } from '@tocsin/runtime';
 import { parseAllDocuments } from 'yaml';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { addressesOfOwnMachine, databaseVariable, NOT_NEEDED, readSettings } from './read-settings.ts';
+import { migrateConfig } from '../migrate/config.ts';
+import { addressesOfOwnMachine, isNeeded, readSettings } from './read-settings.ts';
 
 const FOLDER = path.join(ROOT, 'infra/kubernetes');
 
@@ -30,9 +31,11 @@ const find = (kind: string, name: string): Manifest => {
 };
 const deployment = (app: string) => find('Deployment', app).spec.template.spec;
 const container = (app: string) => deployment(app).containers[0];
-const valuesOf = (manifest: Manifest): Environment => ({ ...manifest.data, ...manifest.stringData });
+/** The values of a ConfigMap or Secret, with passwords instead of placeholders. */
+const valuesOf = (manifest: Manifest): Environment =>
+  JSON.parse(JSON.stringify({ ...manifest.data, ...manifest.stringData }).replaceAll('REPLACE', 'of-our-own'));
 
-/** The environment of a container, put together as the cluster does. */
+/** The environment of a container, as the cluster composes it. */
 function environmentOf({ env = [], envFrom = [] }: Manifest): Environment {
   const shared = envFrom.map(({ configMapRef, secretRef }: Manifest) =>
     valuesOf(configMapRef === undefined ? find('Secret', secretRef.name) : find('ConfigMap', configMapRef.name)),
@@ -44,7 +47,7 @@ function environmentOf({ env = [], envFrom = [] }: Manifest): Environment {
   return { ...Object.assign({}, ...shared), ...Object.fromEntries(own) };
 }
 
-/** Whether the policies on `app`, in one direction, let it talk to `other` on that port. */
+/** Whether the policies of `app` allow traffic with `other` on that port, in one direction. */
 function allows(direction: 'ingress' | 'egress', app: string, other: string, port: number): boolean {
   const policies = all.filter(
     ({ kind, spec }) => kind === 'NetworkPolicy' && spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === app,
@@ -60,7 +63,7 @@ function allows(direction: 'ingress' | 'egress', app: string, other: string, por
     );
 }
 
-test('every kustomization names files that are there, and every manifest is in one or an example', () => {
+test('every kustomization names existing files, and every manifest is in one or an example', () => {
   const named = files
     .filter((file) => path.basename(file) === 'kustomization.yaml')
     .flatMap((file) => manifests.get(file)![0].resources.map((one: string) => path.join(path.dirname(file), one)));
@@ -71,7 +74,7 @@ test('every kustomization names files that are there, and every manifest is in o
 });
 
 describe.each(APP_NAMES)('%s', (app) => {
-  test('is watched, limited, unprivileged and rolled out without a gap', () => {
+  test('has probes, limits, no privileges, and a roll-out without downtime', () => {
     expect(container(app)).toMatchObject({
       image: `tocsin/${app}`,
       startupProbe: { httpGet: { path: '/healthz', port: 'http' } },
@@ -95,7 +98,7 @@ describe.each(APP_NAMES)('%s', (app) => {
     expect(find('Deployment', app).spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
   });
 
-  test('has two pods or more, which are not disturbed all at once', () => {
+  test('has at least two pods and a disruption budget', () => {
     const selector = { 'app.kubernetes.io/name': app };
     const scaler = find('HorizontalPodAutoscaler', app).spec;
     expect(scaler.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
@@ -106,34 +109,48 @@ describe.each(APP_NAMES)('%s', (app) => {
     expect(find('Service', app).spec.selector).toEqual(selector);
   });
 
-  test('is given every setting that it reads, and nothing of it leads back to its own pod', async () => {
+  test('has every setting that it reads, and no address points to its own pod', async () => {
     const env = environmentOf(container(app));
-    const { config, names } = await readSettings(`${APPS[app].folder}/src/config.ts`, env);
-    expect([...names].filter((name) => env[name] === undefined && !NOT_NEEDED.has(name))).toEqual([]);
+    const { config, names } = readSettings(APPS[app].readConfig, env);
+    expect([...names].filter((name) => env[name] === undefined && isNeeded(name))).toEqual([]);
     expect(addressesOfOwnMachine(config)).toEqual([]);
     expect(env['NODE_ENV']).toBe('production');
   });
 
-  test('is given the database of no other app', () => {
-    const given = Object.keys(environmentOf(container(app))).filter((name) => name.endsWith('DATABASE_URL'));
-    expect(given).toEqual([databaseVariable(app)]);
+  test('has no database URL of another app', () => {
+    const names = Object.keys(environmentOf(container(app))).filter((name) => name.endsWith('DATABASE_URL'));
+    expect(names).toEqual([APPS[app].databaseVariable]);
   });
 
-  test('may talk to the apps whose addresses it reads, and to no other', async () => {
+  test('has its own keys, and does not start with the placeholders of the examples', async () => {
+    const { name } = container(app).envFrom.find(({ secretRef }: Manifest) => secretRef !== undefined).secretRef;
+    expect(name).toBe(`tocsin-${app}`);
+    const { stringData } = find('Secret', name);
+    expect(Object.keys(stringData)).toContain('TOCSIN_SECRET_KEYS');
+    const read = () =>
+      readSettings(APPS[app].readConfig, {
+        ...environmentOf(container(app)),
+        ...stringData,
+      });
+    expect(read).toThrow(`${APPS[app].databaseVariable}: is a default that everybody can read`);
+    expect(() => parseSecretKeys(stringData.TOCSIN_SECRET_KEYS)).toThrow('TOCSIN_SECRET_KEYS');
+  });
+
+  test('can reach exactly the apps whose addresses it reads', async () => {
     const env = environmentOf(container(app));
-    const { names } = await readSettings(`${APPS[app].folder}/src/config.ts`, env);
+    const { names } = readSettings(APPS[app].readConfig, env);
     for (const other of APP_NAMES.filter((name) => name !== app)) {
-      const address = APPS[other].address;
+      const address = APPS[other].addressVariable;
       const { port } = new URL(env[address] ?? '');
       const reads = names.has(address);
-      const shown = (may: boolean) => `${app} ${may ? 'reaches' : 'does not reach'} ${other}`;
-      expect(shown(allows('egress', app, other, Number(port)))).toBe(shown(reads));
-      expect(shown(allows('ingress', other, app, Number(port)))).toBe(shown(reads));
+      const describeAccess = (may: boolean) => `${app} ${may ? 'reaches' : 'does not reach'} ${other}`;
+      expect(describeAccess(allows('egress', app, other, Number(port)))).toBe(describeAccess(reads));
+      expect(describeAccess(allows('ingress', other, app, Number(port)))).toBe(describeAccess(reads));
     }
   });
 });
 
-test('only the gateway lets anybody in', () => {
+test('only the gateway accepts traffic from anywhere', () => {
   const open = all.filter(
     ({ kind, spec }) => kind === 'NetworkPolicy' && spec.ingress?.some((rule: Manifest) => !rule.from),
   );
@@ -141,13 +158,19 @@ test('only the gateway lets anybody in', () => {
   expect(all.filter(({ kind, spec }) => kind === 'Service' && spec.type !== undefined)).toEqual([]);
 });
 
-test('migrations reach every schema, as a role that may make them', async () => {
+test("the gateway's internal server can be reached from other containers", async () => {
+  const { config } = readSettings(APPS.gateway.readConfig, environmentOf(container('gateway')));
+  const { port } = new URL(environmentOf(container('incident'))['GATEWAY_INTERNAL_URL'] ?? '');
+  expect(config).toMatchObject({ http: { host: '0.0.0.0' }, internal: { host: '0.0.0.0', port: Number(port) } });
+});
+
+test('migrations reach every schema', async () => {
   const { containers } = find('Job', 'migrate').spec.template.spec;
   const env = environmentOf(containers[0]);
-  const { config, names } = await readSettings('infra/migrate/config.ts', env);
-  expect([...names].filter((name) => env[name] === undefined)).toEqual([]);
+  const { config, names } = readSettings(migrateConfig, env);
+  expect([...names].filter((name) => env[name] === undefined && isNeeded(name))).toEqual([]);
   const { targets } = config as { targets: { schema: string; url: string }[] };
   const owned = APP_NAMES.map((app: AppName) => environmentOf(container(app)));
-  for (const { url } of targets) expect(owned.some((given) => Object.values(given).includes(url))).toBe(true);
+  for (const { url } of targets) expect(owned.some((env) => Object.values(env).includes(url))).toBe(true);
   expect(targets).toHaveLength(APP_NAMES.length);
 });

@@ -24,7 +24,7 @@ describeWithServers('an incident declared through the gateway', () => {
   const eventsFor = (reference: string) =>
     receiver.requests.filter(({ body }) => JSON.parse(body).resource.reference === reference);
 
-  test('a subscription is verified by a signed request', async () => {
+  test('a signed request verifies a subscription', async () => {
     const created = await client.post('/api/v1/settings/webhooks', { url: receiver.url() });
     expect(created.status).toBe(201);
     secret = created.body.secret;
@@ -35,7 +35,7 @@ describeWithServers('an incident declared through the gateway', () => {
     verifyByHand(secret, receiver.requests[0]!);
   });
 
-  test('reaches the receiver, signed, as the event that the contract describes', async () => {
+  test('reaches the receiver as a signed event, as the contract describes', async () => {
     const { status, body, headers } = await client.post(
       '/api/v1/incidents',
       { title: 'Checkout is down', service: 'checkout', regions: ['eu-west'], severity: 'sev1' },
@@ -70,7 +70,7 @@ describeWithServers('an incident declared through the gateway', () => {
     new Webhook(secret, { format: 'raw' }).verify(event!.body, event!.headers as Record<string, string>);
   });
 
-  test('declared twice with one key is one incident and one event', async () => {
+  test('created twice with one idempotency key is one incident and one event', async () => {
     const send = async () => client.post('/api/v1/incidents', { title: 'Once' }, { 'Idempotency-Key': 'once' });
     const first = await send();
     const second = await send();
@@ -78,13 +78,13 @@ describeWithServers('an incident declared through the gateway', () => {
     expect(second.text).toBe(first.text);
     const reference = first.body.incident.human_id;
     await eventually(() => eventsFor(reference).length > 0);
-    // Whatever a second create had sent would have come before the event of a later incident.
+    // An event of a second create would arrive before the event of a later incident.
     const later = await client.post('/api/v1/incidents', { title: 'Later' });
     await eventually(() => eventsFor(later.body.incident.human_id).length > 0);
     expect(eventsFor(reference)).toHaveLength(1);
   });
 
-  describe('is refused as the contract says', () => {
+  describe('is rejected as the contract says', () => {
     const incident = { title: 'x' };
     const over = `{"title":"${'x'.repeat(1_048_576)}"}`;
     test.each<[string, (c: Client) => Promise<{ status: number; body: unknown; headers: Headers }>, number, object]>([
@@ -119,8 +119,8 @@ describeWithServers('an incident declared through the gateway', () => {
         409,
         { code: 'idempotency_key_reused' },
       ],
-      ['by a method that is not there', (c) => c.delete('/api/v1/incidents'), 405, { code: 'method_not_allowed' }],
-      ['at a path that is not there', (c) => c.get('/api/v1/incident'), 404, { code: 'not_found' }],
+      ['with an unknown method', (c) => c.delete('/api/v1/incidents'), 405, { code: 'method_not_allowed' }],
+      ['at an unknown path', (c) => c.get('/api/v1/incident'), 404, { code: 'not_found' }],
     ])('%s', async (_how, send, status, body) => {
       const answer = await send(client.with({ 'X-Request-ID': 'refusal-1' }));
       expect(answer).toMatchObject({ status, body: { ...body, request_id: 'refusal-1' } });
@@ -144,7 +144,7 @@ describeWithServers('an incident declared through the gateway', () => {
       });
     });
 
-    test('for another workspace, which sees nothing of it', async () => {
+    test('for another workspace, which cannot see it', async () => {
       const other = await system.as({ workspace: 'initech' });
       const theirs = await other.post('/api/v1/incidents', { title: 'Theirs' });
       expect(theirs.body.incident.human_id).toBe('INC-1');
@@ -158,7 +158,7 @@ describeWithServers('an incident declared through the gateway', () => {
     });
   });
 
-  test('what the other services made a moment ago counts for it', async () => {
+  test('uses what other services have just created', async () => {
     const team = await client.post('/api/v1/teams', { name: 'Payments' });
     const service = await client.post('/api/v1/services', { name: 'Billing', owner_team_id: team.body.team.id });
     const declared = await client.post('/api/v1/incidents', { title: 'Late', service: service.body.service.slug });
@@ -166,7 +166,7 @@ describeWithServers('an incident declared through the gateway', () => {
   });
 });
 
-/** As a receiver would, without a library. */
+/** Verifies the signature without a library. */
 function verifyByHand(secret: string, { headers, body }: ReceivedRequest): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   const expected = createHmac('sha256', secret)
@@ -175,8 +175,8 @@ function verifyByHand(secret: string, { headers, body }: ReceivedRequest): void 
   const matches = String(signatures)
     .split(' ')
     .some((signature) => {
-      const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      const received = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
+      return received.length === expected.length && timingSafeEqual(received, expected);
     });
   expect(matches).toBe(true);
   expect(Math.abs(Date.now() / 1_000 - Number(timestamp))).toBeLessThan(60);

@@ -5,6 +5,7 @@ import { testServers } from '@tocsin/testing';
 import pg from 'pg';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
+import { namedDatabases } from '../migrate/named-databases.ts';
 
 const SCHEMAS = ['catalog', 'custom_field', 'gateway', 'incident', 'webhook'];
 
@@ -34,7 +35,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
   }
 }
 
-/** Runs the command's work; answers the lines that it prints. */
+/** Runs the migration; returns the lines that it prints. */
 async function migrated(env: Record<string, string>): Promise<string[]> {
   const lines: string[] = [];
   await migrateAll(migrateConfig(env), (line) => lines.push(line));
@@ -48,7 +49,7 @@ const ownUrls = (url: string) =>
 
 const UP_TO_DATE = SCHEMAS.map((schema) => `${schema}: up to date`);
 
-test('makes the database, and a schema and a role for each service', async () => {
+test('creates the database, and a schema and a role for each app', async () => {
   const lines = await migrated({ DATABASE_URL: databaseUrl });
   expect(lines.map((line) => line.split(':')[0])).toEqual(SCHEMAS);
   expect(lines.join()).not.toContain('up to date');
@@ -59,12 +60,12 @@ test('makes the database, and a schema and a role for each service', async () =>
   expect(owners).toEqual(SCHEMAS.map((schema) => ({ schema, owner: `tocsin_${schema}` })));
 });
 
-test('has nothing to do the second time', async () => {
+test('changes nothing the second time', async () => {
   await migrated({ DATABASE_URL: databaseUrl });
   expect(await migrated({ DATABASE_URL: databaseUrl })).toEqual(UP_TO_DATE);
 });
 
-test('may run several times at once: one does the work, the others find it done', async () => {
+test('can run concurrently: one run migrates, the others find the schemas up to date', async () => {
   const runs = await Promise.all([1, 2, 3].map(async () => migrated({ DATABASE_URL: databaseUrl })));
   for (const schema of SCHEMAS) {
     const lines = runs.flat().filter((line) => line.startsWith(`${schema}: `));
@@ -72,36 +73,72 @@ test('may run several times at once: one does the work, the others find it done'
   }
 });
 
-describe('where a service has a database of its own', () => {
-  test('it is migrated, and nothing else is touched', async () => {
+describe('when apps have database URLs of their own', () => {
+  test('migrates their databases and nothing else', async () => {
     await migrated({ DATABASE_URL: databaseUrl });
     const lines = await migrated(ownUrls(databaseUrl));
     expect(lines).toEqual(
       [
         ...UP_TO_DATE,
-        'gateway, incident, catalog, custom_field, webhook: database and role are as their own URL has them',
+        'gateway, incident, catalog, custom_field, webhook: database and role are those of its own URL',
       ].toSorted(),
     );
   });
 
-  test('and it is the same one, role and schema are made there', async () => {
+  test('creates role and schema when the database is the shared one', async () => {
     const lines = await migrated({ DATABASE_URL: databaseUrl, ...ownUrls(databaseUrl) });
     expect(lines.map((line) => line.split(':')[0])).toEqual(SCHEMAS);
   });
 });
 
-test('a role that may not make anything is no obstacle where everything is there', async () => {
+test('needs no privileges when everything exists', async () => {
   await migrated({ DATABASE_URL: databaseUrl });
   const lines = await migrated({ DATABASE_URL: urlForRole(databaseUrl, 'tocsin_gateway'), ...ownUrls(databaseUrl) });
   expect(lines).toEqual(expect.arrayContaining(UP_TO_DATE));
-  expect(lines.join()).toContain('the role of DATABASE_URL may not make databases, roles or schemas');
+  expect(lines.join()).toContain('the role of DATABASE_URL may not create databases, roles or schemas');
 });
 
-test('a server that is away is named', async () => {
+test('names the setting of an unreachable server', async () => {
   await expect(migrated({ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/tocsin' })).rejects.toThrow(
     'DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1',
   );
   await migrated({ DATABASE_URL: databaseUrl });
   const urls = { ...ownUrls(databaseUrl), WEBHOOK_DATABASE_URL: 'postgres://tocsin_webhook@127.0.0.1:1/tocsin' };
   await expect(migrated(urls)).rejects.toThrow(/^webhook: .*ECONNREFUSED/);
+});
+
+describe('the databases of a command', () => {
+  const named = (env: Record<string, string>) => {
+    const lines: string[] = [];
+    return { config: namedDatabases(env, (line) => lines.push(line)), lines };
+  };
+
+  test('have no default: settings must name each one', () => {
+    expect(() => named({})).toThrow(
+      'DATABASE_URL: is not set, nor GATEWAY_DATABASE_URL, INCIDENT_DATABASE_URL, CATALOG_DATABASE_URL, ' +
+        'CUSTOM_FIELD_DATABASE_URL, WEBHOOK_DATABASE_URL: name the database that is to be written to',
+    );
+    const { WEBHOOK_DATABASE_URL: _, ...others } = ownUrls('postgres://127.0.0.1/tocsin');
+    expect(() => named({ ...others, WEBHOOK_DATABASE_URL: '' })).toThrow(
+      'DATABASE_URL: is not set, nor WEBHOOK_DATABASE_URL:',
+    );
+  });
+
+  test('are printed without passwords', () => {
+    const url = 'postgres://postgres:hidden@localhost/tocsin';
+    expect(named({ DATABASE_URL: url }).lines).toEqual([
+      'using database tocsin on 127.0.0.1:5432, named by DATABASE_URL',
+    ]);
+    const own = named({ DATABASE_URL: url, WEBHOOK_DATABASE_URL: 'postgres://w:hidden@[::1]:5433/webhooks' });
+    expect(own.lines).toEqual([
+      'using database tocsin on 127.0.0.1:5432, named by DATABASE_URL',
+      'using database webhooks on [::1]:5433, named by WEBHOOK_DATABASE_URL',
+    ]);
+    expect(own.config.targets.map(({ schema }) => schema).toSorted()).toEqual(SCHEMAS);
+  });
+
+  test('are printed without an unescaped password', () => {
+    const { lines } = named({ DATABASE_URL: 'postgres://user:12/hidden@127.0.0.1/tocsin' });
+    expect(lines.join()).not.toContain('hidden');
+  });
 });

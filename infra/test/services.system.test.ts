@@ -1,29 +1,34 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Environment } from '@tocsin/runtime';
 import { eventually, httpClient } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
+import { deriveServiceKeys } from '../service-keys.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalGround, localGround } from '../testing/local-ground.ts';
+import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
 
-describeWithServers('five apps as processes of their own', () => {
+/** Only Linux shows the environment of a process. */
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+describeWithServers('the apps as processes', () => {
   const started: RunningCommand[] = [];
-  let ground: LocalGround;
+  let harness: LocalHarness;
   let command: RunningCommand;
 
   beforeAll(async () => {
-    ground = await localGround();
+    harness = await localHarness();
   });
   afterAll(async () => {
     for (const { signal } of started) signal('SIGKILL');
     await eventually(async () => (await children()).size === 0);
-    await ground.remove();
+    await harness.remove();
   });
 
   function start(settings?: Environment): RunningCommand {
-    command = ground.start(settings);
+    command = harness.start(settings);
     started.push(command);
     return command;
   }
@@ -44,18 +49,40 @@ describeWithServers('five apps as processes of their own', () => {
 
   const isReady = async (url: string) => (await httpClient(url).get('/readyz')).status === 200;
 
-  test('are ready together, after the schemas are', async () => {
-    expect(await start().ready()).toBe(`http://localhost:${ground.port}`);
+  test('are ready together, after the migrations', async () => {
+    const others = { DEPLOY_TOKEN: 'of-another-program', NODE_AUTH_TOKEN: 'of-npm' };
+    expect(await start(others).ready()).toBe(`http://localhost:${harness.port}`);
     expect([...(await children()).keys()].toSorted()).toEqual(APP_NAMES.toSorted());
-    const { body } = await httpClient(`http://127.0.0.1:${ground.port}`).get('/readyz');
+    const instance = await findInstance(harness.folder);
+    const client = httpClient(instance?.env['GATEWAY_INTERNAL_URL'] ?? '');
+    // An app is ready without the broker, and connects to it in the background.
+    const { body } = await eventually(async () => {
+      const response = await client.get('/readyz');
+      return response.body.dependencies.broker === 'up' && response;
+    });
     expect(body).toEqual({ status: 'ready', dependencies: { database: 'up', broker: 'up', redis: 'up' } });
   }, 120_000);
 
+  onLinux('receive only their own secrets', async () => {
+    const roots = (await readFile(path.join(harness.folder, 'secret-keys'), 'utf8')).trim();
+    for (const [name, pid] of await children()) {
+      const text = await readFile(`/proc/${pid}/environ`, 'utf8');
+      const env = Object.fromEntries(text.split('\0').map((pair) => pair.split(/=(.*)/s) as [string, string]));
+      const databases = Object.keys(env).filter((setting) => setting.endsWith('DATABASE_URL'));
+      expect(databases).toEqual([APPS[name].databaseVariable]);
+      expect(new URL(env[APPS[name].databaseVariable] ?? '').username).toBe(`tocsin_${name.replace('-', '_')}`);
+      expect(env['TOCSIN_SECRET_KEYS']).toBe(deriveServiceKeys(roots, name));
+      for (const foreign of [roots.slice(roots.indexOf(':') + 1), 'of-another-program', 'of-npm']) {
+        expect(text).not.toContain(foreign);
+      }
+    }
+  });
+
   test.each(APP_NAMES)(
-    '%s, when it dies, comes back alone and where it was',
+    '%s is restarted alone, at its address, when it dies',
     async (name) => {
-      const instance = await findInstance(ground.folder);
-      const url = name === 'gateway' ? (instance?.baseUrl ?? '') : (instance?.env[APPS[name].address] ?? '');
+      const instance = await findInstance(harness.folder);
+      const url = name === 'gateway' ? (instance?.baseUrl ?? '') : (instance?.env[APPS[name].addressVariable] ?? '');
       const before = await children();
       process.kill(before.get(name) ?? 0, 'SIGKILL');
       await eventually(async () => (await children()).get(name) !== before.get(name) && (await isReady(url)), {
@@ -69,26 +96,43 @@ describeWithServers('five apps as processes of their own', () => {
   );
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'end in good order at %s, however often it comes',
+    'stop gracefully on %s, also when it is repeated',
     async (signal) => {
       if (signal === 'SIGTERM') await start().ready();
       command.signal(signal);
       command.signal(signal);
       expect(await command.ended()).toBe(0);
       expect(await children()).toEqual(new Map());
-      expect(await readdir(ground.folder)).not.toContain('runtime.json');
+      expect(await readdir(harness.folder)).not.toContain('runtime.json');
     },
     120_000,
   );
 
-  test('do not outlive their supervisor', async () => {
+  test('stop when their supervisor is killed', async () => {
     await start().ready();
     expect((await children()).size).toBe(APP_NAMES.length);
     command.signal('SIGKILL');
     await eventually(async () => (await children()).size === 0, { within: 30_000 });
   }, 120_000);
 
-  test('do not start by halves: what is wrong is said in one line', async () => {
+  test('do not generate keys when a database holds data encrypted with lost ones', async () => {
+    await start().ready();
+    await harness.workspace('sealed');
+    await harness.admin('slack', 'connect', '--workspace', 'sealed', '--bot-token', 'xoxb-1');
+    command.signal('SIGTERM');
+    await command.ended();
+    const keys = path.join(harness.folder, 'secret-keys');
+    await rename(keys, `${keys}.lost`);
+    start();
+    expect(await command.ended()).toBe(1);
+    expect(command.output()).toMatch(
+      /^\S+secret-keys is missing, and the secrets in database \S+ on \S+ cannot be read without it: restore the file, .*\n$/,
+    );
+    expect(await readdir(harness.folder)).not.toContain('secret-keys');
+    await rename(`${keys}.lost`, keys);
+  }, 120_000);
+
+  test('all stop when one does not start, with a one-line error', async () => {
     start({ RATE_LIMIT_PER_MINUTE: 'many' });
     expect(await command.ended()).toBe(1);
     expect(command.output()).toMatch(/^gateway did not start: settings: RATE_LIMIT_PER_MINUTE: .*$/m);

@@ -1,40 +1,69 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
+import { embeddedConfig } from '../embedded/config.ts';
+import { localConfig } from '../local/config.ts';
+import { migrateConfig } from '../migrate/config.ts';
 import { readSettings } from './read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const example = read('.env.example');
 
-/** Addresses that every app could be asked for, so that none of them fails for want of one. */
-const ADDRESSES = Object.fromEntries(APP_NAMES.map((name) => [APPS[name].address, 'http://127.0.0.1:1']));
+/** An address for every app, so that no reader fails because one is missing. */
+const ADDRESSES = Object.fromEntries(APP_NAMES.map((name) => [APPS[name].addressVariable, 'http://127.0.0.1:1']));
 
-/** What reads the environment besides the apps. */
-const COMMANDS = ['embedded', 'local', 'migrate'].map((command) => `infra/${command}/config.ts`);
+/** The other readers of the environment. */
+const COMMANDS = [embeddedConfig, localConfig, migrateConfig];
 const OF_TESTS = ['TOCSIN_TEST_SERVERS', ...Object.values(SERVER_VARIABLES)].filter(
-  // Made by each run for itself.
+  // Each test run sets it itself.
   (name) => name !== SERVER_VARIABLES.runId,
 );
 
 test('.env.example has every setting that something reads, and no other', async () => {
-  const modules = [...APP_NAMES.map((name) => `${APPS[name].folder}/src/config.ts`), ...COMMANDS];
+  const readers = [...APP_NAMES.map((name) => APPS[name].readConfig), ...COMMANDS];
   const names = new Set(OF_TESTS);
-  for (const module of modules) {
-    for (const name of (await readSettings(module, ADDRESSES)).names) names.add(name);
+  for (const reader of readers) {
+    for (const name of readSettings(reader, ADDRESSES).names) names.add(name);
   }
   for (const [, name = ''] of read('docker-compose.yml').matchAll(/\$\{(\w+)/g)) names.add(name);
   const documented = [...example.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name);
   expect(documented.toSorted()).toEqual([...names].toSorted());
 });
 
+test('make services registers the servers that it uses for commands, including defaults', () => {
+  const defaults = Object.fromEntries(
+    [...example.matchAll(/^#(DATABASE_URL|AMQP_URL|REDIS_URL)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  expect(Object.keys(defaults)).toHaveLength(3);
+  expect(localConfig({}).servers).toEqual(defaults);
+  const own = { ...defaults, DATABASE_URL: 'postgres://elsewhere/tocsin' };
+  expect(localConfig({ DATABASE_URL: own.DATABASE_URL, AMQP_URL: '' }).servers).toEqual(own);
+});
+
+/** Variables in the guides that are not Tocsin's: for a shell, for Node, for the example receivers. */
+const NOT_OURS = new Set(['TOKEN', 'NODE_EXTRA_CA_CERTS', 'WEBHOOK_SECRET', 'TLS_CERT', 'TLS_KEY']);
+
+test('README and the guides name only settings that .env.example has', () => {
+  const guides = readdirSync(path.join(ROOT, 'docs/guides')).filter((name) => name.endsWith('.md'));
+  const documents = ['README.md', 'SECURITY.md', ...guides.map((name) => `docs/guides/${name}`)];
+  const named = documents.flatMap((file) =>
+    [...read(file).matchAll(/(?<![\w/])([A-Z][A-Z_]+)=|`([A-Z]+(?:_[A-Z]+)+)`/g)].map(
+      ([, assigned, mentioned]) => assigned ?? mentioned ?? '',
+    ),
+  );
+  const ours = [...new Set(named)].filter((name) => !NOT_OURS.has(name));
+  expect(ours).toEqual(expect.arrayContaining(['BASE_DOMAIN', 'TRUSTED_PROXIES', 'WEBHOOK_TEST_RECEIVERS']));
+  expect(ours.filter((name) => !example.includes(`\n#${name}=`))).toEqual([]);
+});
+
 test('.env.example changes nothing when it is copied as it is', () => {
   expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
 });
 
-test('.env.example says of every setting, or of the group it is in, what it is for', () => {
+test('.env.example explains every setting or its group', () => {
   const groups = example.split(/\n\n|\n(?=# )/).filter((group) => /^#[A-Z]/m.test(group));
   expect(groups.length).toBeGreaterThan(20);
   for (const group of groups) expect(group).toMatch(/^# \S/);

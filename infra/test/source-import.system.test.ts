@@ -31,7 +31,7 @@ describeWithServers('a timeline imported through the gateway', () => {
       import_source_timeline_event: true,
     });
 
-  test('is in the answer, and the webhook tells of the incident as it was made', async () => {
+  test('is in the response, and the webhook describes the incident at its creation', async () => {
     const { webhook } = (await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook') })).body;
     expect((await client.post(`/api/v1/settings/webhooks/${webhook.id}/verify`)).status).toBe(200);
     receiver.requests.length = 0;
@@ -46,11 +46,11 @@ describeWithServers('a timeline imported through the gateway', () => {
     });
     const { events } = (await client.get(`/api/v1/incidents/${body.incident.id}/timeline`)).body;
     expect(events).toMatchObject([{ body: 'Down' }, { body: 'Up' }]);
-    const told = await eventually(() => receiver.requests.find(({ path }) => path === '/hook'));
-    expect(JSON.parse(told.body).resource).toMatchObject({ id: body.incident.id, revision: 1 });
+    const delivered = await eventually(() => receiver.requests.find(({ path }) => path === '/hook'));
+    expect(JSON.parse(delivered.body).resource).toMatchObject({ id: body.incident.id, revision: 1 });
   });
 
-  test('is finished by a service that is told to stop meanwhile', async () => {
+  test('is completed by a service that is stopping', async () => {
     let stopping: Promise<void> | undefined;
     receiver.respond = () => (response) => {
       stopping = system.stopApp('incident');

@@ -8,19 +8,19 @@ import { ROOT } from '../environment.ts';
 
 const run = promisify(execFile);
 
-/** A command of the repository, as its own process. */
+/** A command of the repository that runs as a process. */
 export interface RunningCommand {
   readonly pid: number;
-  /** Everything that it wrote so far. */
+  /** The output so far, stdout and stderr. */
   output(): string;
-  /** The address in its line `ready …`. @throws what it wrote, when it ends before that */
+  /** Returns the address in the line `ready …`. @throws Error with the output if the command ends before that */
   ready(): Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** The exit code, or the signal that ended it. */
+  /** Returns the exit code, or the signal that ended the process. */
   ended(): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Runs `infra/<script>` with these settings and none of the tests' own. */
+/** Runs `infra/<script>` with these settings and without those of the test process. */
 export function runCommand(script: string, settings: Environment): RunningCommand {
   const child = spawn(process.execPath, [path.join('infra', script)], {
     cwd: ROOT,
@@ -36,7 +36,7 @@ export function runCommand(script: string, settings: Environment): RunningComman
     ready: async () => {
       const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output) ?? undefined), {
         within: 90_000,
-        what: 'the line that says ready',
+        what: 'the line with ready',
       });
       if (line === true) throw new Error(output);
       return line[1] ?? '';
@@ -51,7 +51,7 @@ export interface SystemProcess {
   command: string;
 }
 
-/** The processes whose command line holds all the words, by process ID. */
+/** Returns the processes whose command lines contain all the words, by process ID. */
 export async function processesWith(...words: string[]): Promise<Map<number, SystemProcess>> {
   const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,ppid=,command=']);
   const processes = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []);

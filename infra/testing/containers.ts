@@ -14,7 +14,7 @@ const IMAGES = {
     environment: { POSTGRES_PASSWORD: 'tocsin' },
     command: ['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'],
     port: 5432,
-    // The first time is that of the image's own set-up.
+    // The image logs it a first time during its set-up.
     ready: { message: /ready to accept connections/, times: 2 },
     url: (address: string) => `postgres://postgres:tocsin@${address}/postgres`,
   },
@@ -36,21 +36,21 @@ const IMAGES = {
   },
 } as const;
 
-/** Milliseconds. An engine that is there answers at once; a container may have to fetch its image first. */
-const ENGINE_PATIENCE = 3_000;
-const CONTAINER_PATIENCE = 120_000;
+/** Milliseconds. A running engine responds at once; a container may need to fetch its image first. */
+const ENGINE_TIMEOUT = 3_000;
+const CONTAINER_TIMEOUT = 120_000;
 
-/** Whether containers can be run here. */
+/** Whether this machine can run containers. */
 export async function hasContainerEngine(): Promise<boolean> {
   const { getContainerRuntimeClient } = await import('testcontainers');
-  const answer = getContainerRuntimeClient().then(
+  const available = getContainerRuntimeClient().then(
     () => true,
     () => false,
   );
-  return before(answer, ENGINE_PATIENCE, false);
+  return withTimeout(available, ENGINE_TIMEOUT, false);
 }
 
-/** `undefined` when it does not come up, as on a machine that cannot fetch the image. */
+/** Returns `undefined` when the container does not start, for example because the image cannot be fetched. */
 export async function startContainer(name: ServerName): Promise<ContainerServer | undefined> {
   const { GenericContainer, Wait } = await import('testcontainers');
   const { image, environment, command, port, ready, url } = IMAGES[name];
@@ -59,11 +59,11 @@ export async function startContainer(name: ServerName): Promise<ContainerServer 
     .withCommand([...command])
     .withExposedPorts(port)
     .withWaitStrategy(Wait.forAll([Wait.forListeningPorts(), Wait.forLogMessage(ready.message, ready.times)]))
-    .withStartupTimeout(CONTAINER_PATIENCE)
+    .withStartupTimeout(CONTAINER_TIMEOUT)
     .start();
-  const container = await before<StartedTestContainer | undefined>(
+  const container = await withTimeout<StartedTestContainer | undefined>(
     starting.catch(() => undefined),
-    CONTAINER_PATIENCE,
+    CONTAINER_TIMEOUT,
     undefined,
   );
   if (container === undefined) return undefined;
@@ -75,8 +75,8 @@ export async function startContainer(name: ServerName): Promise<ContainerServer 
   };
 }
 
-async function before<Value>(event: Promise<Value>, patience: number, otherwise: Value): Promise<Value> {
-  const { promise: late, resolve } = Promise.withResolvers<Value>();
-  const timer = setTimeout(() => resolve(otherwise), patience);
-  return Promise.race([event, late]).finally(() => clearTimeout(timer));
+async function withTimeout<Value>(result: Promise<Value>, milliseconds: number, fallback: Value): Promise<Value> {
+  const { promise: timeout, resolve } = Promise.withResolvers<Value>();
+  const timer = setTimeout(() => resolve(fallback), milliseconds);
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }

@@ -14,37 +14,37 @@ const LOCAL = {
 
 const NAMES = Object.keys(LOCAL) as ServerName[];
 
-/** What ends what was started here, in the order of starting. */
-const endings: (() => Promise<void>)[] = [];
-/** Every project of a run comes by; the first finds the servers for all, the last ends what was started. */
+/** Stops what was started here, in the order of starting. */
+const cleanups: (() => Promise<void>)[] = [];
+/** Running projects of the test run: the first one finds the servers, the last one stops what was started. */
 let projects = 0;
 
 /**
- * Finds the real servers and tells the test processes of them, through the environment that they inherit: first those that
- * the environment names, then this machine's own, then containers, and at last a PostgreSQL from an npm package, which
- * every machine has. `TOCSIN_TEST_SERVERS=none` makes do with that last one.
+ * Finds servers and passes their URLs to the test processes through the environment: first the servers that the
+ * environment names, then those of this machine, then containers, and finally a PostgreSQL from an npm package, which
+ * runs everywhere. `TOCSIN_TEST_SERVERS=none` uses only that PostgreSQL.
  */
 export async function findServers(): Promise<void> {
   projects += 1;
   if (projects > 1) return;
   process.env[SERVER_VARIABLES.runId] = Date.now().toString(36);
-  const found = process.env['TOCSIN_TEST_SERVERS'] === 'none' ? forgetServers(NAMES) : await findAround();
-  if (!found.has('databaseUrl')) tell('databaseUrl', await startOwnPostgres());
+  const found = process.env['TOCSIN_TEST_SERVERS'] === 'none' ? clearServers(NAMES) : await findAvailableServers();
+  if (!found.has('databaseUrl')) setServer('databaseUrl', await startOwnPostgres());
 }
 
-/** Ends what was started, once every project is done with it. */
+/** Stops what was started, after the last project. */
 export async function releaseServers(): Promise<void> {
   projects -= 1;
   if (projects > 0) return;
-  for (const end of endings.splice(0).reverse()) await end();
+  for (const end of cleanups.splice(0).reverse()) await end();
 }
 
-async function findAround(): Promise<Set<ServerName>> {
+async function findAvailableServers(): Promise<Set<ServerName>> {
   const found = new Set(NAMES.filter((name) => (process.env[SERVER_VARIABLES[name]] ?? '') !== ''));
-  forgetServers(NAMES.filter((name) => !found.has(name)));
+  clearServers(NAMES.filter((name) => !found.has(name)));
   const use = async (name: ServerName, url: string | undefined) => {
     if (url === undefined) return;
-    tell(name, url);
+    setServer(name, url);
     found.add(name);
   };
   const missing = () => NAMES.filter((name) => !found.has(name));
@@ -57,7 +57,7 @@ async function findAround(): Promise<Set<ServerName>> {
     await Promise.all(
       missing().map(async (name) => {
         const server = await startContainer(name);
-        if (server !== undefined) endings.push(server.stop);
+        if (server !== undefined) cleanups.push(server.stop);
         await use(name, server?.url);
       }),
     );
@@ -65,20 +65,20 @@ async function findAround(): Promise<Set<ServerName>> {
   return found;
 }
 
-function forgetServers(names: readonly ServerName[]): Set<ServerName> {
+function clearServers(names: readonly ServerName[]): Set<ServerName> {
   for (const name of names) Reflect.deleteProperty(process.env, SERVER_VARIABLES[name]);
   return new Set();
 }
 
-function tell(name: ServerName, url: string): void {
+function setServer(name: ServerName, url: string): void {
   process.env[SERVER_VARIABLES[name]] = url;
 }
 
 async function startOwnPostgres(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-test-'));
-  // As root, the server runs as somebody else, who has to get through.
+  // As root, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
-  endings.push(async () => rm(folder, { recursive: true, force: true }));
+  cleanups.push(async () => rm(folder, { recursive: true, force: true }));
   const postgres = await startPostgres({
     folder: path.join(folder, 'postgres'),
     password: 'tocsin',
@@ -86,6 +86,6 @@ async function startOwnPostgres(): Promise<string> {
     maxConnections: 300,
     durable: false,
   });
-  endings.push(postgres.stop);
+  cleanups.push(postgres.stop);
   return postgres.url;
 }

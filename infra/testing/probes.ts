@@ -2,12 +2,12 @@ import net from 'node:net';
 import { connect } from 'amqplib';
 import pg from 'pg';
 
-/** Milliseconds; a server of this machine answers in a few. */
-const PATIENCE = 2_000;
+/** Milliseconds; a server on this machine responds within a few. */
+const TIMEOUT = 2_000;
 
-/** Whether tests may have databases and roles of their own there. */
+/** Whether tests may create databases and roles on this server. */
 export async function isUsablePostgres(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -24,7 +24,7 @@ export async function isUsablePostgres(url: string): Promise<boolean> {
 
 export async function isUsableRabbitMq(url: string): Promise<boolean> {
   try {
-    const connection = await connect(url, { timeout: PATIENCE });
+    const connection = await connect(url, { timeout: TIMEOUT });
     connection.on('error', () => undefined);
     await connection.close();
     return true;
@@ -36,7 +36,7 @@ export async function isUsableRabbitMq(url: string): Promise<boolean> {
 export async function isUsableRedis(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = net.connect({ host: hostname, port: Number(port), timeout: PATIENCE });
+  const socket = net.connect({ host: hostname, port: Number(port), timeout: TIMEOUT });
   socket.once('connect', () => socket.write('PING\r\n'));
   socket.once('data', (answer) => resolve(answer.toString().startsWith('+PONG')));
   for (const event of ['error', 'timeout', 'close']) socket.once(event, () => resolve(false));

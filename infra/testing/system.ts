@@ -12,27 +12,11 @@ import {
   testServers,
 } from '@tocsin/testing';
 import { administration, openGatewayDatabase, type Role, type Seat } from '../../gateway/src/administration.ts';
-import { startApp as startGateway } from '../../gateway/src/app.ts';
-import { gatewayConfig } from '../../gateway/src/config.ts';
-import { schema as gatewaySchema } from '../../gateway/src/schema.ts';
-import { startApp as startCatalog } from '../../services/catalog/src/app.ts';
-import { catalogConfig } from '../../services/catalog/src/config.ts';
-import { schema as catalogSchema } from '../../services/catalog/src/schema.ts';
-import { startApp as startCustomField } from '../../services/custom-field/src/app.ts';
-import { customFieldConfig } from '../../services/custom-field/src/config.ts';
-import { schema as customFieldSchema } from '../../services/custom-field/src/schema.ts';
-import { startApp as startIncident } from '../../services/incident/src/app.ts';
-import { incidentConfig } from '../../services/incident/src/config.ts';
-import { schema as incidentSchema } from '../../services/incident/src/schema.ts';
-import { startApp as startWebhook } from '../../services/webhook/src/app.ts';
-import { webhookConfig } from '../../services/webhook/src/config.ts';
-import { schema as webhookSchema } from '../../services/webhook/src/schema.ts';
-import { APP_NAMES, type AppName, placeApps } from '../apps.ts';
-import { type Administer, administrator } from './administer.ts';
+import { APP_NAMES, type AppName, appEnvironments, APPS } from '../apps.ts';
+import { deriveServiceKeys } from '../service-keys.ts';
+import { type AdminCommand, adminCommand } from './admin-command.ts';
 
-const SCHEMAS = [gatewaySchema, incidentSchema, catalogSchema, customFieldSchema, webhookSchema];
-
-/** A key's owner, and what the key may. */
+/** The owner of an API key, and the key's scopes. */
 export interface Person {
   workspace?: string;
   role?: Role;
@@ -40,31 +24,33 @@ export interface Person {
   scopes?: readonly string[];
 }
 
-/** All five apps on real servers, in this process. */
+/** All apps on real servers, in this process. */
 export interface System {
   /** The gateway's address. */
   url: string;
-  /** Begins its names on the broker. */
+  /** The prefix of its names on the broker. */
   namespace: string;
   database: TestDatabase;
-  /** Makes a workspace that is not there yet, a user and a key; speaks as that key. */
+  /** Creates the workspace if it does not exist, a user and a key; returns a client with that key. */
   as(person?: Person): Promise<Client & { token: string }>;
-  admin: Administer;
-  /** Speaks to a workspace without a token. */
+  admin: AdminCommand;
+  /** A client of a workspace without a token. */
   anonymously(workspace?: string): Client;
   /** Stops one app. */
   stopApp(name: AppName): Promise<void>;
-  /** Starts a stopped app again, where it was. */
+  /** Starts a stopped app again, at its address. */
   startApp(name: AppName): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface SystemOptions {
-  /** Instead of the run's broker. */
+  /** Instead of the broker of the test run. */
   amqpUrl?: string;
-  receivers?: readonly Receiver[];
+  receivers?: readonly Pick<Receiver, 'ca' | 'hostAndPort'>[];
   /** The webhook service's clock, instead of the database's. */
   webhookClock?: Clock;
+  /** Each periodic task of the services runs for the first time within this time; milliseconds. */
+  firstRunWithin?: number;
   settings?: Environment;
 }
 
@@ -83,9 +69,11 @@ const ALL_SCOPES = [
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const { receivers = [] } = options;
   const servers = testServers();
-  const database = await createTestDatabase(...SCHEMAS.map(({ name, migrations }) => ({ schema: name, migrations })));
+  const database = await createTestDatabase(
+    ...APP_NAMES.map((app) => ({ schema: APPS[app].schema.name, migrations: APPS[app].schema.migrations })),
+  );
   const namespace = `tocsin-test-${randomBytes(4).toString('hex')}`;
-  const places = await placeApps({
+  const environments = await appEnvironments({
     NODE_ENV: 'test',
     PORT: '0',
     TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
@@ -99,27 +87,26 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...options.settings,
   });
   const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
-  const checks = { log, checkReplies: true };
-  const ca = receivers.map((receiver) => receiver.ca).join('\n');
-  const starts: Record<AppName, () => Promise<App>> = {
-    incident: async () => startIncident(incidentConfig(places.incident), { ...checks, ca }),
-    catalog: async () => startCatalog(catalogConfig(places.catalog), checks),
-    'custom-field': async () => startCustomField(customFieldConfig(places['custom-field']), checks),
-    webhook: async () =>
-      startWebhook(webhookConfig(places.webhook), {
-        ...checks,
-        ca,
-        dispatchInterval: 100,
-        ...(options.webhookClock !== undefined && { clock: options.webhookClock }),
-      }),
-    gateway: async () => startGateway(gatewayConfig(places.gateway), { log }),
+  const serviceOverrides = {
+    log,
+    checkReplies: true,
+    ca: receivers.map((receiver) => receiver.ca).join('\n'),
+    dispatchInterval: 100,
+    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
+  };
+  const start = async (name: AppName): Promise<App> => {
+    const clock = name === 'webhook' ? options.webhookClock : undefined;
+    // With the keys of a process of its own: an app that uses another app's key fails here.
+    const env = { ...environments[name], TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name) };
+    const overrides = name === 'gateway' ? { log } : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
+    return APPS[name].start(env, overrides);
   };
   const apps = Object.fromEntries(
-    await Promise.all(APP_NAMES.map(async (name): Promise<[AppName, App]> => [name, await starts[name]()])),
+    await Promise.all(APP_NAMES.map(async (name): Promise<[AppName, App]> => [name, await start(name)])),
   ) as Record<AppName, App>;
   await Promise.all(Object.values(apps).map(waitForBroker));
 
-  const gatewayDatabase = openGatewayDatabase(places.gateway);
+  const gatewayDatabase = openGatewayDatabase(environments.gateway);
   const admin = administration(gatewayDatabase);
   const anonymously = (workspace = 'acme') => httpClient(apps.gateway.url, { Host: `${workspace}.localhost` });
   let people = 0;
@@ -129,7 +116,10 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     namespace,
     database,
     anonymously,
-    admin: administrator(places.gateway),
+    admin: adminCommand({
+      ...environments.gateway,
+      TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, 'admin'),
+    }),
     as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = ALL_SCOPES } = {}) => {
       await admin
         .getWorkspace(workspace)
@@ -142,7 +132,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     stopApp: async (name) => apps[name].stop(),
     startApp: async (name) => {
-      apps[name] = await starts[name]();
+      apps[name] = await start(name);
       await waitForBroker(apps[name]);
     },
     stop: async () => {
@@ -150,17 +140,19 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       await Promise.all(Object.values(apps).map(async (app) => app.stop()));
       await gatewayDatabase.destroy();
       await database.drop();
-      // A broker of the test's own goes with all that is on it.
+      // A test that has its own broker removes the whole broker.
       if (options.amqpUrl === undefined) await removeTopology(servers.amqpUrl ?? '', namespace);
     },
   };
 }
 
-/** Everything works without the broker; a test that counts on events wants it from the start. */
+/** The apps start without the broker; tests that count events need it from the start. */
 async function waitForBroker(app: App): Promise<void> {
   await eventually(
     async () => {
-      const { body } = await httpClient(app.url).get('/readyz');
+      // The gateway reports its dependencies only on its internal port.
+      const url = 'internalUrl' in app ? String(app.internalUrl) : app.url;
+      const { body } = await httpClient(url).get('/readyz');
       return body.dependencies.broker !== 'down';
     },
     { what: 'the connection to the broker' },

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PRINCIPAL_HEADER } from '@tocsin/http';
 
-const INTERNAL = 'x-tocsin-';
+const INTERNAL_PREFIX = 'x-tocsin-';
 
-/** They belong to one connection. Not transfer-encoding: it says that there is a body, and each hop writes its own. */
+/** Without transfer-encoding: it says that there is a body, and each hop writes its own. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -15,8 +15,8 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** Meant for the gateway, and no longer true or no longer anybody's business behind it. */
-const ENDS_HERE = [
+/** Headers for the gateway only; behind it they are no longer true or must not be known. */
+const FOR_THE_GATEWAY = [
   'authorization',
   'cookie',
   'expect',
@@ -29,20 +29,21 @@ const ENDS_HERE = [
   'x-real-ip',
 ];
 
-const DROPPED_REQUEST_HEADERS = new Set([...HOP_BY_HOP, ...ENDS_HERE]);
-const DROPPED_ANSWER_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'date', 'server', 'x-request-id']);
-/** What a Connection header may not strike out, or the body would lose its length. */
-const KEPT = new Set(['content-length', 'transfer-encoding']);
+const DROPPED_REQUEST_HEADERS = new Set([...HOP_BY_HOP, ...FOR_THE_GATEWAY]);
+const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'date', 'server', 'x-request-id']);
+/** Headers that a Connection header cannot remove, because the body would lose its length. */
+const BODY_LENGTH = new Set(['content-length', 'transfer-encoding']);
 
-/** A client's headers as a service gets them: nothing that could pass for ours, and ours. */
+/** Returns the headers for the service: those of the client, without internal ones, and those of the gateway. */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
   own: { principal: string; requestId: string },
 ): IncomingHttpHeaders {
-  const struckOut = struckOutBy(headers.connection ?? '');
+  const connectionOptions = connectionOptionsOf(headers.connection ?? '');
   const forwarded: IncomingHttpHeaders = {};
   for (const name in headers) {
-    if (DROPPED_REQUEST_HEADERS.has(name) || name.startsWith(INTERNAL) || struckOut.includes(name)) continue;
+    if (DROPPED_REQUEST_HEADERS.has(name) || name.startsWith(INTERNAL_PREFIX)) continue;
+    if (connectionOptions.includes(name)) continue;
     forwarded[name] = headers[name];
   }
   forwarded[PRINCIPAL_HEADER] = own.principal;
@@ -50,19 +51,19 @@ export function forwardedHeaders(
   return forwarded;
 }
 
-/** The headers that a Connection header says are for the next hop only. */
-function struckOutBy(connection: string): readonly string[] {
-  // What nearly every client sends.
+/** Returns the headers that a Connection header limits to this hop. */
+function connectionOptionsOf(connection: string): readonly string[] {
+  // The values that nearly every client sends.
   if (connection === '' || connection === 'keep-alive' || connection === 'close') return [];
   return connection
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
-    .filter((name) => !KEPT.has(name));
+    .filter((name) => !BODY_LENGTH.has(name));
 }
 
-/** Whether an answer's header goes on to the client. */
-export function leavesTheHouse(name: string): boolean {
+/** Whether a header of the service's response is sent to the client. */
+export function isForwarded(name: string): boolean {
   const lower = name.toLowerCase();
-  return !DROPPED_ANSWER_HEADERS.has(lower) && !lower.startsWith(INTERNAL);
+  return !DROPPED_RESPONSE_HEADERS.has(lower) && !lower.startsWith(INTERNAL_PREFIX);
 }

@@ -1,8 +1,8 @@
 import CircuitBreaker from 'opossum';
 
-/** Whether a service is worth sending requests to. Outcomes are told to it; it wraps no call. */
+/** A circuit breaker that gets the outcomes of requests instead of wrapping calls. */
 export interface UpstreamBreaker {
-  /** False while the service is taken for dead. */
+  /** False while the service counts as down. */
   readonly closed: boolean;
   record(failure: Error | undefined): void;
   stop(): void;
@@ -11,9 +11,9 @@ export interface UpstreamBreaker {
 const PROBE_INTERVAL = 1_000;
 
 /**
- * opossum's books, kept by explicit outcomes: around a stream it would take a client that hangs up for a failing
- * service. While it is open, `probe` asks the service itself every second, so that no client's request is spent on
- * finding out, and none is needed.
+ * opossum with outcomes that the caller records: wrapped around a stream, it would count a client that closes its
+ * connection as a failure of the service. While it is open, `probe` checks the service every second, so that recovery
+ * needs no request of a client.
  */
 export function upstreamBreaker(options: {
   probe: () => Promise<Error | undefined>;

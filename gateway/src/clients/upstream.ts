@@ -1,127 +1,129 @@
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import { unavailable } from '@tocsin/http';
+import { serviceUnavailable } from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { limitBody } from './body-limit.ts';
-import { leavesTheHouse } from './forwarded-headers.ts';
+import { isForwarded } from './forwarded-headers.ts';
 import { upstreamBreaker } from './upstream-breaker.ts';
 
 /** A service behind the gateway. */
 export interface Upstream {
-  /** False while it is taken for dead. */
+  /** False while the circuit breaker is open. */
   readonly available: boolean;
   /**
-   * Sends a request on as it stands, once, and streams the answer back. Resolves when there is nothing left to decide.
-   * @throws DomainError `service_unavailable` when no answer came; nothing has been sent to the client then
+   * Sends a request to the service once, as it is, and streams the response to the client. Resolves when the response
+   * has begun or the client has gone.
+   * @throws DomainError `service_unavailable` when the service did not respond; nothing has been sent to the client
+   *   then
    */
   forward(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  stop(): void;
+  close(): void;
 }
 
 export interface UpstreamOptions {
   name: string;
   url: string;
-  /** Milliseconds from the request's end to the answer's beginning. */
+  /** Milliseconds from the end of the request to the beginning of the response. */
   timeout: number;
   log: Logger;
   onFailure: () => void;
 }
 
-/** A request under way. */
-interface Attempt {
+/** A forwarded request whose response has not begun. */
+interface InFlightRequest {
   resolve: () => void;
   reject: (error: Error) => void;
-  onward: ClientRequest | undefined;
+  upstreamRequest: ClientRequest | undefined;
   timer: NodeJS.Timeout | undefined;
-  /** Decided: answered, failed, or nobody's any more. */
-  over: boolean;
+  /** The response has begun, the request has failed, or the client has gone. */
+  settled: boolean;
 }
 
 const CONNECT_TIMEOUT = 2_000;
 const PROBE_TIMEOUT = 1_000;
-/** For the slowest client to read the longest answer. */
-const ANSWER_TIMEOUT = 120_000;
-/** More than this at once means that the service hangs. */
-const MOST_REQUESTS = 1_000;
+/** Long enough for a slow client to read the longest response. */
+const RESPONSE_TIMEOUT = 120_000;
+/** With more requests than this in flight, the service has stopped responding. */
+const MAX_IN_FLIGHT = 1_000;
 
 export function upstream(options: UpstreamOptions): Upstream {
   const { name, log } = options;
   const target = new URL(options.url);
   const agent = new (target.protocol === 'https:' ? https : http).Agent({ keepAlive: true, maxFreeSockets: 256 });
-  const attempts = new WeakMap<IncomingMessage, Attempt>();
-  let underWay = 0;
+  const requests = new WeakMap<IncomingMessage, InFlightRequest>();
+  let inFlight = 0;
 
   const breaker = upstreamBreaker({
     probe: async () => probe(target),
     onChange: (closed) =>
-      log.warn({ upstream: name }, closed ? 'a service answers again' : 'a service does not answer'),
+      log.warn({ upstream: name }, closed ? 'a service responds again' : 'a service does not respond'),
   });
 
-  const conclude = (attempt: Attempt) => {
-    attempt.over = true;
-    clearTimeout(attempt.timer);
+  const settle = (forwarded: InFlightRequest) => {
+    forwarded.settled = true;
+    clearTimeout(forwarded.timer);
   };
 
-  const giveUp = (attempt: Attempt, milliseconds: number, reason: string) => {
-    clearTimeout(attempt.timer);
-    attempt.timer = setTimeout(() => attempt.onward?.destroy(new Error(reason)), milliseconds);
+  const abortAfter = (forwarded: InFlightRequest, milliseconds: number, reason: string) => {
+    clearTimeout(forwarded.timer);
+    forwarded.timer = setTimeout(() => forwarded.upstreamRequest?.destroy(new Error(reason)), milliseconds);
   };
 
-  const onProxyRequest = (onward: ClientRequest, request: IncomingMessage) => {
-    const attempt = attempts.get(request);
-    if (attempt === undefined) return;
-    attempt.onward = onward;
-    const awaitAnswer = () => {
-      if (attempt.over || onward.socket?.connecting === true) return;
-      giveUp(attempt, options.timeout, 'no answer in time');
+  const onProxyRequest = (upstreamRequest: ClientRequest, request: IncomingMessage) => {
+    const forwarded = requests.get(request);
+    if (forwarded === undefined) return;
+    forwarded.upstreamRequest = upstreamRequest;
+    const awaitResponse = () => {
+      if (forwarded.settled || upstreamRequest.socket?.connecting === true) return;
+      abortAfter(forwarded, options.timeout, 'no response in time');
     };
-    // A slow client is not a slow service: the time runs from the end of the request.
-    request.once('end', awaitAnswer);
-    if (request.headers['content-length'] === undefined) limitBody(request, onward, awaitAnswer);
-    if (onward.socket?.connecting === true) {
-      giveUp(attempt, CONNECT_TIMEOUT, 'no connection in time');
-      onward.socket.once('connect', () => {
-        clearTimeout(attempt.timer);
-        if (request.readableEnded) awaitAnswer();
+    // The time runs from the end of the request, so that a slow client does not count as a slow service.
+    request.once('end', awaitResponse);
+    if (request.headers['content-length'] === undefined) limitBody(request, upstreamRequest, awaitResponse);
+    if (upstreamRequest.socket?.connecting === true) {
+      abortAfter(forwarded, CONNECT_TIMEOUT, 'no connection in time');
+      upstreamRequest.socket.once('connect', () => {
+        clearTimeout(forwarded.timer);
+        if (request.readableEnded) awaitResponse();
       });
     }
   };
 
-  const onAnswer = (answer: IncomingMessage, request: IncomingMessage, response: ServerResponse) => {
-    const attempt = attempts.get(request);
-    if (attempt === undefined || attempt.over) return;
-    conclude(attempt);
+  const onResponse = (upstreamResponse: IncomingMessage, request: IncomingMessage, response: ServerResponse) => {
+    const forwarded = requests.get(request);
+    if (forwarded === undefined || forwarded.settled) return;
+    settle(forwarded);
     breaker.record(undefined);
-    const timer = setTimeout(() => answer.destroy(), ANSWER_TIMEOUT);
-    answer.once('close', () => clearTimeout(timer));
-    relay(answer, response);
-    attempt.resolve();
+    const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
+    upstreamResponse.once('close', () => clearTimeout(timer));
+    relayResponse(upstreamResponse, response);
+    forwarded.resolve();
   };
 
-  const abandon = (request: IncomingMessage) => {
-    const attempt = attempts.get(request);
-    if (attempt === undefined || attempt.over) return;
-    conclude(attempt);
-    attempt.resolve();
+  const onClientGone = (request: IncomingMessage) => {
+    const forwarded = requests.get(request);
+    if (forwarded === undefined || forwarded.settled) return;
+    settle(forwarded);
+    forwarded.resolve();
   };
 
   const onError = (error: Error, request: IncomingMessage, response: Pick<ServerResponse, 'destroyed'>) => {
-    const attempt = attempts.get(request);
-    // Whatever breaks after the answer began cuts the client's answer short; there is no better way to tell it.
-    if (attempt === undefined || attempt.over) return;
+    const forwarded = requests.get(request);
+    // After the response has begun, an error truncates it; HTTP/1.1 has no other way to report the error.
+    if (forwarded === undefined || forwarded.settled) return;
     if (request.socket.destroyed || response.destroyed) {
-      abandon(request);
+      onClientGone(request);
       return;
     }
-    conclude(attempt);
+    settle(forwarded);
     breaker.record(error);
     options.onFailure();
-    log.warn({ err: error, upstream: name }, 'a service failed to answer');
-    // The rest of the body goes by unread, or the connection could not carry the next request.
+    log.warn({ err: error, upstream: name }, 'a service failed to respond');
+    // Discards the rest of the body, so that the connection can carry the next request.
     request.unpipe();
     request.resume();
-    attempt.reject(unavailable(`The ${name} service does not answer`));
+    forwarded.reject(serviceUnavailable(`The ${name} service does not respond`));
   };
 
   const proxy = createProxyMiddleware({
@@ -133,12 +135,12 @@ export function upstream(options: UpstreamOptions): Upstream {
     plugins: [
       (server) => {
         server.on('proxyReq', onProxyRequest);
-        server.on('proxyRes', onAnswer);
+        server.on('proxyRes', onResponse);
         server.on('error', (error, request, response) => {
           if (request !== undefined && response !== undefined) onError(error, request, response);
         });
-        // The client went away first.
-        server.on('econnreset', (_error, request) => abandon(request));
+        // The client closed its connection.
+        server.on('econnreset', (_error, request) => onClientGone(request));
       },
     ],
   });
@@ -148,39 +150,41 @@ export function upstream(options: UpstreamOptions): Upstream {
       return breaker.closed;
     },
     forward: async (request, response) => {
-      if (!breaker.closed || underWay >= MOST_REQUESTS) throw unavailable(`The ${name} service does not answer`);
+      if (!breaker.closed || inFlight >= MAX_IN_FLIGHT)
+        throw serviceUnavailable(`The ${name} service does not respond`);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      attempts.set(request, { resolve, reject, onward: undefined, timer: undefined, over: false });
-      underWay += 1;
+      requests.set(request, { resolve, reject, upstreamRequest: undefined, timer: undefined, settled: false });
+      inFlight += 1;
       response.once('close', () => {
-        underWay -= 1;
+        inFlight -= 1;
       });
       void proxy(request, response, (error) => onError(error as Error, request, response));
       await promise;
     },
-    stop: () => {
+    close: () => {
       breaker.stop();
       agent.destroy();
     },
   };
 }
 
-/** The answer as it came, but for what belongs to its own connection and what is between us. */
-function relay(answer: IncomingMessage, response: ServerResponse): void {
-  response.statusCode = answer.statusCode ?? 502;
-  const { rawHeaders } = answer;
+/** Copies status and body, and all headers except those of the connection and internal ones. */
+function relayResponse(upstreamResponse: IncomingMessage, response: ServerResponse): void {
+  response.statusCode = upstreamResponse.statusCode ?? 502;
+  const { rawHeaders } = upstreamResponse;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    if (leavesTheHouse(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
+    if (isForwarded(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
   }
-  answer.pipe(response);
+  upstreamResponse.pipe(response);
 }
 
+/** Returns the failure, or `undefined` when the service is healthy. */
 async function probe(target: URL): Promise<Error | undefined> {
   try {
-    const answer = await fetch(new URL('/healthz', target), { signal: AbortSignal.timeout(PROBE_TIMEOUT) });
-    await answer.body?.cancel();
-    return answer.ok ? undefined : new Error(`the probe answered ${answer.status}`);
+    const response = await fetch(new URL('/healthz', target), { signal: AbortSignal.timeout(PROBE_TIMEOUT) });
+    await response.body?.cancel();
+    return response.ok ? undefined : new Error(`the health check returned ${response.status}`);
   } catch (error) {
     return error as Error;
   }

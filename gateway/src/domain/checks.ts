@@ -1,65 +1,70 @@
-import { checkText, invalid, SCOPES, type Scope } from '@tocsin/http';
+import { checkText, invalidRequest, SCOPES, type Scope } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { z } from 'zod';
 import { isSlug } from './host.ts';
 
-/** Of names, in code points. */
-const LONGEST_NAME = 255;
-const LONGEST_EMAIL = 254;
-const MOST_REQUESTS = 2_147_483_647;
+/** Code points. */
+const MAX_NAME_LENGTH = 255;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_RATE_LIMIT = 2_147_483_647;
 
-/** @throws DomainError `invalid_request`, like every check here, with a message for whoever administers */
+/** @throws DomainError `invalid_request`, as all checks here; administrators see the message without the field */
 export function checkSlug(slug: string): void {
   if (isSlug(slug)) return;
-  throw invalid('slug', 'A slug is 1 to 63 lower-case letters, digits and hyphens, with no hyphen at either end');
+  throw invalidRequest(
+    'slug',
+    'A slug is 1 to 63 lower-case letters, digits and hyphens, without a hyphen at either end',
+  );
 }
 
-/** The name without the white space around it. */
+/** Returns the name without leading and trailing white space. */
 export function checkName(name: string): string {
   checkText(name, 'name');
   const trimmed = name.trim();
-  if (trimmed === '' || [...trimmed].length > LONGEST_NAME) {
-    throw invalid('name', `A name has 1 to ${LONGEST_NAME} characters`);
+  if (trimmed === '' || [...trimmed].length > MAX_NAME_LENGTH) {
+    throw invalidRequest('name', `A name has 1 to ${MAX_NAME_LENGTH} characters`);
   }
   return trimmed;
 }
 
 export function checkEmail(email: string): void {
   checkText(email, 'email');
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= LONGEST_EMAIL) return;
-  throw invalid('email', `${JSON.stringify(email)} is no email address`);
+  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= MAX_EMAIL_LENGTH) return;
+  throw invalidRequest('email', `${JSON.stringify(email)} is not an email address`);
 }
 
 export function checkHistoryDays(days: number | null): void {
   if (days === null || (Number.isFinite(days) && days > 0)) return;
-  throw invalid('history_days', 'The history limit is a number of days above 0, or none');
+  throw invalidRequest('history_days', 'The history limit must be a number of days above 0, or none');
 }
 
 export function checkCurrency(currency: string): void {
-  if (!/^[A-Z]{3}$/.test(currency)) throw invalid('reporting_currency', 'A currency is three capital letters, as USD');
+  if (!/^[A-Z]{3}$/.test(currency))
+    throw invalidRequest('reporting_currency', 'A currency is three capital letters, such as USD');
 }
 
 export function checkRateLimit(limit: number | null): void {
-  if (limit === null || (Number.isInteger(limit) && limit >= 1 && limit <= MOST_REQUESTS)) return;
-  throw invalid('rate_limit', 'The rate limit is a whole number of requests a minute above 0, or none');
+  if (limit === null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_RATE_LIMIT)) return;
+  throw invalidRequest('rate_limit', 'The rate limit must be a whole number of requests a minute above 0, or none');
 }
 
-/** The scopes in the order of the API's own list, each once. */
+/** Returns the scopes in the order of the API's list, without duplicates. */
 export function checkScopes(scopes: readonly string[]): Scope[] {
-  const unknown = scopes.find((scope) => !SCOPES.some((known) => known === scope));
-  if (unknown !== undefined) throw invalid('scopes', `There is no scope ${unknown}; there are ${SCOPES.join(', ')}`);
-  if (scopes.length === 0) throw invalid('scopes', 'A key has at least one scope');
+  const unknown = scopes.find((scope) => !SCOPES.some((name) => name === scope));
+  if (unknown !== undefined)
+    throw invalidRequest('scopes', `There is no scope ${unknown}; the scopes are ${SCOPES.join(', ')}`);
+  if (scopes.length === 0) throw invalidRequest('scopes', 'A key needs at least one scope');
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
 const rfc3339 = z.iso.datetime({ offset: true });
 
-/** Any RFC 3339 time after now, as an instant. */
+/** Returns the instant of an RFC 3339 time, which must be after now. */
 export function checkExpiry(expires: string, now: Instant): Instant {
   if (!rfc3339.safeParse(expires).success) {
-    throw invalid('expires_at', 'The expiry is an RFC 3339 time, as 2030-01-31T12:00:00Z');
+    throw invalidRequest('expires_at', 'The expiry must be an RFC 3339 time, such as 2030-01-31T12:00:00Z');
   }
   const instant = new Date(expires).toISOString();
-  if (instant <= now) throw invalid('expires_at', 'The expiry is in the past');
+  if (instant <= now) throw invalidRequest('expires_at', 'The expiry must be in the future');
   return instant;
 }

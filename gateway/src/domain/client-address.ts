@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** The proxies whose word about the client counts; addresses and networks in CIDR form. */
+/** The proxies whose forwarding headers are used: addresses, and networks in CIDR notation. */
 export interface TrustedProxies {
   readonly any: boolean;
   has(address: string): boolean;
@@ -22,15 +22,16 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
 }
 
 /**
- * The client's address: the peer's, or, as far as trusted proxies vouch for it, the right-most address of
- * X-Forwarded-For that is none of theirs. What stands left of that one anybody may have written.
+ * Returns the client's address: the peer's or, if the peer is a trusted proxy, the right-most address of
+ * X-Forwarded-For that is not a trusted proxy. The client itself may have written everything to the left of that
+ * address.
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, trusted: TrustedProxies): string {
   if (!trusted.any || forwardedFor === undefined || !trusted.has(peer)) return canonical(peer);
   let client = peer;
   for (const hop of forwardedFor.split(',').reverse()) {
     const address = withoutPort(hop.trim());
-    // Nobody can be told from what is no address: the proxy that wrote it is the last one known.
+    // Not an address, so the last known hop is the proxy that added this entry.
     if (parseAddress(address) === undefined) break;
     client = address;
     if (!trusted.has(address)) break;
@@ -38,7 +39,7 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   return canonical(client);
 }
 
-/** What a client is counted by: an IPv6 subscriber has at least a /64, so one address of it says nothing. */
+/** The network by which a client's requests are counted: an IPv6 client can use any address of its /64. */
 export function clientNetwork(address: string): string {
   const parsed = parseAddress(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
@@ -47,7 +48,7 @@ export function clientNetwork(address: string): string {
 
 const canonical = (text: string) => parseAddress(text)?.toString() ?? text;
 
-/** IPv4 in IPv6's clothes (`::ffff:192.0.2.1`) is IPv4. */
+/** Reads IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as IPv4. */
 const parseAddress = (text: string): Address | undefined => (ipaddr.isValid(text) ? ipaddr.process(text) : undefined);
 
 function parseNetwork(entry: string): Network {
@@ -60,7 +61,7 @@ function parseNetwork(entry: string): Network {
 const contains = ([network, bits]: Network, address: Address) =>
   network.kind() === address.kind() && address.match(network, bits);
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write it. */
+/** Removes the port that some proxies add: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop;
 }

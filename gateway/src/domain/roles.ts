@@ -6,7 +6,7 @@ export const SEATS = ['responder', 'none'] as const;
 export type Role = (typeof ROLES)[number];
 export type Seat = (typeof SEATS)[number];
 
-/** What each role may do besides what its keys' scopes allow (contract: Authentication). */
+/** The permissions of each role; the scopes of a key limit it further (contract: Authentication). */
 const PERMISSIONS: Record<Role, readonly Permission[]> = {
   owner: ['manage_settings', 'manage_teams'],
   admin: ['manage_settings', 'manage_teams'],
@@ -15,4 +15,4 @@ const PERMISSIONS: Record<Role, readonly Permission[]> = {
   viewer: [],
 };
 
-export const holdsPermission = (role: Role, permission: Permission): boolean => PERMISSIONS[role].includes(permission);
+export const permissionsOf = (role: Role): readonly Permission[] => PERMISSIONS[role];

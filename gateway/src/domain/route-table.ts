@@ -1,6 +1,6 @@
 import type { Deprecation, Prerequisite, Scope } from '@tocsin/http';
 
-/** An operation of the API: who serves it, and what it asks of the caller. */
+/** An operation of the API: the service that handles it, and what it requires of the caller. */
 export interface Operation {
   id: string;
   /** Upper case. */
@@ -13,14 +13,14 @@ export interface Operation {
   deprecation?: Deprecation | undefined;
 }
 
-/** What stands at a path; `allow` lists the methods that it takes. */
+/** The operations of one path; `allow` lists its methods. */
 export interface Resource {
   allow: readonly string[];
   operation(method: string): Operation | undefined;
 }
 
 export interface RouteTable {
-  /** `undefined` where nothing is. */
+  /** Returns `undefined` for an unknown path. */
   find(path: string): Resource | undefined;
 }
 
@@ -32,10 +32,10 @@ interface Node {
 }
 
 /**
- * Reads paths segment by segment, exactly as they were sent: case counts, nothing is decoded, and an empty or a dot
- * segment names nothing. The services' routers read the same path the same way, so what is checked here is what runs
- * there. A literal segment wins over a parameter.
- * @throws Error when two operations claim one method of one path
+ * Matches paths segment by segment, exactly as they were sent: they are case-sensitive and not decoded, and an empty
+ * segment or a dot segment matches nothing. The services' routers match in the same way, so the operation that is
+ * checked here is the one that runs there. A literal segment takes precedence over a parameter.
+ * @throws Error when two operations have the same method and path
  */
 export function routeTable(operations: readonly Operation[]): RouteTable {
   const root = emptyNode();
@@ -43,7 +43,7 @@ export function routeTable(operations: readonly Operation[]): RouteTable {
   return {
     find: (path) => {
       const segments = path.split('/').slice(1);
-      return segments.some(namesNothing) ? undefined : descend(root, segments, 0)?.resource;
+      return segments.some(isEmptyOrDots) ? undefined : descend(root, segments, 0)?.resource;
     },
   };
 }
@@ -77,17 +77,17 @@ function insert(root: Node, operation: Operation): void {
   };
 }
 
-/** The node at the end of the path that has operations; a literal that leads nowhere gives way to the parameter. */
+/** Returns the node with operations at the end of the path; tries the parameter when the literal leads to none. */
 function descend(node: Node, segments: readonly string[], depth: number): Node | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.resource === undefined ? undefined : node;
   const literal = node.literals.get(segment);
-  const found = literal === undefined ? undefined : descend(literal, segments, depth + 1);
-  if (found !== undefined || node.parameter === undefined) return found;
+  const match = literal === undefined ? undefined : descend(literal, segments, depth + 1);
+  if (match !== undefined || node.parameter === undefined) return match;
   return descend(node.parameter, segments, depth + 1);
 }
 
-/** What stands in a path at the places of an operation's `{parameters}`. */
+/** Returns the values of an operation's `{parameters}` in a path. */
 export function parametersIn(path: string, operation: Pick<Operation, 'path'>): Record<string, string> {
   const segments = path.split('/');
   return Object.fromEntries(
@@ -98,5 +98,5 @@ export function parametersIn(path: string, operation: Pick<Operation, 'path'>): 
   );
 }
 
-/** Something between us and a service might resolve a dot segment, in whatever spelling. */
-const namesNothing = (segment: string) => segment === '' || /^(?:\.|%2e){1,2}$/i.test(segment);
+/** A proxy between the gateway and a service might resolve a dot segment, encoded or not. */
+const isEmptyOrDots = (segment: string) => segment === '' || /^(?:\.|%2e){1,2}$/i.test(segment);

@@ -9,24 +9,24 @@ const CHECKSUM_LENGTH = 6;
 const SHOWN_LENGTH = 8;
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** A new API token (contract: Authentication). Nobody can show it again: only its digest is kept. */
+/** Generates an API token (contract: Authentication). Only its digest is stored, so it cannot be shown again. */
 export function generateToken(): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
   return PREFIX + secret + checksum(PREFIX + secret);
 }
 
-/** Whether it can be one of ours at all: a mistyped or foreign token never costs a look-up. */
+/** Whether the text has the form and the checksum of a token: a mistyped token needs no look-up. */
 export function isToken(text: string): boolean {
   return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
-/** SHA-256, in hexadecimal: what is stored and looked up. */
+/** The SHA-256 under which a token is stored and looked up, in hexadecimal. */
 export const digestOf = (token: string): string => hash('sha256', token);
 
-/** What people tell their tokens apart by. */
+/** The part that is stored in plain text, so that people can tell their tokens apart. */
 export const shownPart = (token: string): string => token.slice(0, SHOWN_LENGTH);
 
-/** CRC-32 in base 62, padded. */
+/** CRC-32 in base 62, padded with zeros. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';

@@ -1,11 +1,11 @@
 import { Histogram, type Logger, type Metrics } from '@tocsin/runtime';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
- * One line and one observation for each request, when it is over. The path without its query: what a client searches for
- * is its own business.
+ * Writes one log line and one observation for each request, when its response is closed. The path is logged without the
+ * query, which may be confidential.
  */
-export function accessLog(log: Logger, metrics: Metrics): (exchange: Exchange) => void {
+export function accessLog(log: Logger, metrics: Metrics): (context: RequestContext) => void {
   const duration = new Histogram({
     name: 'tocsin_gateway_request_duration_seconds',
     help: 'Duration of requests at the gateway, by operation and status',
@@ -13,24 +13,24 @@ export function accessLog(log: Logger, metrics: Metrics): (exchange: Exchange) =
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [metrics],
   });
-  return (exchange) => {
-    const { response } = exchange;
+  return (context) => {
+    const { response } = context;
     const start = performance.now();
     response.once('close', () => {
       const milliseconds = performance.now() - start;
       duration.observe(
-        { operation: exchange.operation?.id ?? 'none', status: response.statusCode },
+        { operation: context.operation?.id ?? 'none', status: response.statusCode },
         milliseconds / 1_000,
       );
       log.info(
         {
-          method: exchange.method,
-          path: exchange.target.path,
+          method: context.method,
+          path: context.target.path,
           status: response.statusCode,
           duration_ms: Math.round(milliseconds * 10) / 10,
-          workspace: exchange.workspace,
-          key_id: exchange.keyId,
-          request_id: exchange.requestId,
+          workspace: context.workspace,
+          key_id: context.keyId,
+          request_id: context.requestId,
           ...(!response.writableFinished && { aborted: true }),
         },
         'request',

@@ -1,4 +1,4 @@
-/** As much of an OpenAPI 3.1 document as we read; ours are generated, so nothing stands in them that is not here. */
+/** The part of an OpenAPI 3.1 document that our generated descriptions use. */
 export interface ApiDescription {
   openapi: string;
   info: { title: string; version: string; description?: string };
@@ -26,7 +26,7 @@ export interface ApiOperation {
   security?: Record<string, string[]>[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; content: ApiContent };
-  responses: Record<string, ApiAnswer>;
+  responses: Record<string, ApiResponse>;
   [extension: `x-${string}`]: unknown;
 }
 
@@ -38,7 +38,7 @@ export interface ApiParameter {
   schema: ApiSchema;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   description: string;
   headers?: Record<string, ApiHeader | { $ref: string }>;
   content?: ApiContent;

@@ -1,56 +1,88 @@
-import { type Principal, signPrincipal } from '@tocsin/http';
-import type { Keyring } from '@tocsin/runtime';
+import { type Principal, principalPurpose, signPrincipal } from '@tocsin/http';
+import { type Keyring, openKeyring } from '@tocsin/runtime';
+import { permissionsOf } from '../domain/roles.ts';
 import { digestOf, isToken } from '../domain/token.ts';
 import type { Identity, IdentityStore } from '../store/identity-store.ts';
-import { freshCache } from './fresh-cache.ts';
+import { batchedLookup } from './batched-lookup.ts';
+import { lookupCache } from './lookup-cache.ts';
 
-/** An identity, and what vouches for it to the services. */
+/** An identity, and the signed principals that prove it to the services. */
 export interface Caller {
   identity: Identity;
-  principal: string;
+  /** Returns the principal header for this service; other services refuse it, and it expires within seconds. */
+  principalFor(service: string): string;
 }
 
 export interface Identities {
   findWorkspaceId(slug: string): Promise<number | undefined>;
-  /** Expiry is not looked at: it can come while an identity is remembered. */
+  /** Does not check the expiry, because an identity may expire while it is cached. */
   findByToken(token: string): Promise<Caller | undefined>;
-  /** Something changed: look it all up anew. */
-  drop(): void;
+  /** Removes everything from the caches, after a change. */
+  clear(): void;
 }
 
-/** A gateway that misses an announcement still honours a change within a second. */
+/** Milliseconds. A gateway that misses a change notice still applies the change within a second. */
 const TTL = 800;
+const MEBIBYTE = 1_048_576;
 
-export function identities(store: IdentityStore, keyring: Keyring): Identities {
-  const workspaces = freshCache({
-    size: 10_000,
+/** Unknown tokens and hosts cost the database at most 40 queries a second of each kind. */
+const LOOKUP = { keysPerQuery: 500, concurrentQueries: 4, maxWaiting: 5_000, pauseAfterMiss: 100 };
+
+/** @param signers the keyrings for the gateway's requests to each service, by the service's name */
+export function identities(store: IdentityStore, signers: ReadonlyMap<string, Keyring>): Identities {
+  const findWorkspaceId = batchedLookup({ ...LOOKUP, find: store.findWorkspaceIds });
+  const findByDigest = batchedLookup({ ...LOOKUP, find: store.findByDigests });
+  const workspaces = lookupCache({
+    bytes: 4 * MEBIBYTE,
     ttl: TTL,
     find: async (slug) => {
-      const id = await store.findWorkspaceId(slug);
+      const id = await findWorkspaceId(slug);
       return id === undefined ? undefined : { id };
     },
   });
-  const callers = freshCache({
-    size: 10_000,
+  const callers = lookupCache({
+    bytes: 32 * MEBIBYTE,
     ttl: TTL,
     find: async (digest): Promise<Caller | undefined> => {
-      const identity = await store.findByDigest(digest);
-      return identity && { identity, principal: signPrincipal(keyring, principalOf(identity)) };
+      const identity = await findByDigest(digest);
+      return identity && { identity, principalFor: principalsOf(identity, signers) };
     },
   });
   return {
     findWorkspaceId: async (slug) => (await workspaces.get(slug))?.id,
     findByToken: async (token) => (isToken(token) ? callers.get(digestOf(token)) : undefined),
-    drop: () => {
-      workspaces.drop();
-      callers.drop();
+    clear: () => {
+      workspaces.clear();
+      callers.clear();
     },
   };
 }
 
-const principalOf = ({ workspace, userId, keyId }: Identity): Principal => ({
+/** Opens the keys that sign the gateway's requests to these services. */
+export const principalSigners = (secretKeys: string, services: readonly string[]): ReadonlyMap<string, Keyring> =>
+  new Map(services.map((service) => [service, openKeyring(secretKeys, principalPurpose('gateway', service))]));
+
+/** Signs once for each service, at the first request to it: most keys use few services within the TTL. */
+function principalsOf(identity: Identity, signers: ReadonlyMap<string, Keyring>): Caller['principalFor'] {
+  const principal = principalOf(identity);
+  const headers = new Map<string, string>();
+  return (service) => {
+    const cached = headers.get(service);
+    if (cached !== undefined) return cached;
+    const signer = signers.get(service);
+    if (signer === undefined) throw new Error(`there is no key for the ${service} service`);
+    const header = signPrincipal(signer, principal);
+    headers.set(service, header);
+    return header;
+  };
+}
+
+const principalOf = ({ workspace, userId, keyId, scopes, seat, role }: Identity): Principal => ({
   kind: 'user',
   workspace,
   user_id: userId,
   key_id: keyId,
+  scopes,
+  seat,
+  permissions: [...permissionsOf(role)],
 });

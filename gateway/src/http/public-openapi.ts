@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EXTENSIONS } from '@tocsin/http';
-import type { ApiAnswer, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
+import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
 
-const DESCRIPTION =
-  'Incident management for many workspaces. Every workspace has its own host; every request carries an API token of it.';
+const DESCRIPTION = 'Incident management for many workspaces. Every workspace has its own host and its own API tokens.';
 
-/** In every answer that the gateway has anything to do with. */
+/** The headers that the gateway adds to every response. */
 const HEADERS: Record<string, ApiHeader> = {
-  'X-Request-ID': { description: 'Leads to the request in the logs', schema: { type: 'string' } },
-  'X-RateLimit-Limit': { description: 'Requests in a minute', schema: { type: 'integer', minimum: 1 } },
+  'X-Request-ID': { description: 'Identifies the request in the logs', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'The limit of requests per minute', schema: { type: 'integer', minimum: 1 } },
   'X-RateLimit-Remaining': { description: 'Requests left in this window', schema: { type: 'integer', minimum: 0 } },
-  'X-RateLimit-Reset': { description: "Seconds to the window's end", schema: { type: 'integer', minimum: 1 } },
+  'X-RateLimit-Reset': { description: 'Seconds until the window ends', schema: { type: 'integer', minimum: 1 } },
 };
 
 const headerReferences = Object.fromEntries(
@@ -18,11 +17,11 @@ const headerReferences = Object.fromEntries(
 );
 
 /**
- * The one description of the API, out of the services' own: which service serves a path is nobody's business outside.
+ * Merges the descriptions of the services into the public description of the API, which does not name the services.
  * @throws Error when two services describe one path or one name differently
  */
 export function publicOpenApi(descriptions: readonly ApiDescription[], server: string): ApiDescription {
-  const schemas = merge(descriptions.map(({ components }) => components?.schemas ?? {}));
+  const schemas = mergeComponents(descriptions.map(({ components }) => components?.schemas ?? {}));
   const paths: ApiDescription['paths'] = {};
   for (const description of descriptions) {
     for (const [path, methods] of Object.entries(description.paths)) {
@@ -54,17 +53,19 @@ function publicOperation(operation: ApiOperation): ApiOperation {
   const { [EXTENSIONS.service]: _, responses, ...rest } = operation;
   return {
     ...rest,
-    responses: Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, withHeaders(answer)])),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [status, withHeaders(response)]),
+    ),
   };
 }
 
-const withHeaders = (answer: ApiAnswer): ApiAnswer => ({
-  ...answer,
-  headers: { ...answer.headers, ...headerReferences },
+const withHeaders = (response: ApiResponse): ApiResponse => ({
+  ...response,
+  headers: { ...response.headers, ...headerReferences },
 });
 
-/** Several services describe the same error and the same page; they had better mean the same. */
-function merge<Value>(records: readonly Record<string, Value>[]): Record<string, Value> {
+/** Several services describe the same schemas, such as `Error`; their descriptions must be equal. */
+function mergeComponents<Value>(records: readonly Record<string, Value>[]): Record<string, Value> {
   const merged: Record<string, Value> = {};
   for (const [name, value] of records.flatMap((record) => Object.entries(record))) {
     if (Object.hasOwn(merged, name) && !isDeepStrictEqual(merged[name], value)) {

@@ -8,8 +8,8 @@ import type { ApiDescription } from './api-description.ts';
 const SERVICES = path.join(import.meta.dirname, '../../../services');
 
 /**
- * What each service generated from its routes.
- * @throws Error naming the file that is missing
+ * Reads the API descriptions that are generated from the services' contracts.
+ * @throws Error naming the file that cannot be read
  */
 export async function readDescriptions(services: readonly string[]): Promise<ApiDescription[]> {
   return Promise.all(
@@ -32,7 +32,7 @@ const extensions = z.object({
   [EXTENSIONS.deprecation]: z.object({ since: z.string(), sunset: z.string(), successor: z.string() }).optional(),
 });
 
-/** @throws Error for an operation that does not say whom it belongs to and what it asks for */
+/** @throws Error for an operation without its service, scope or prerequisites */
 export function operationsOf(descriptions: readonly ApiDescription[]): Operation[] {
   return descriptions.flatMap(({ paths }) =>
     Object.entries(paths).flatMap(([pathname, methods]) =>

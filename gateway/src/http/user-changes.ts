@@ -7,13 +7,14 @@ import { workspaceStore } from '../store/workspace-store.ts';
 
 const query = z.strictObject({ workspace_id: z.int().min(1), since: z.int().min(0) });
 
-/** What a replica of a workspace's users has missed since a version. */
+/** Returns the users of a workspace that changed after a version, for the replicas of other services. */
 export const userChangesRoute = (database: Knex) =>
   internalRoute({
     path: INTERNAL_PATHS.userChanges,
     query,
+    callers: ['incident', 'catalog'],
     handle: async ({ workspace_id, since }): Promise<UserChanges> => {
-      // The version first: a user who changes in between is told now and once more, never left out.
+      // The version is read first: a user who changes in between is returned now and the next time, never missed.
       const version = await workspaceStore(database).findVersion(workspace_id);
       const users = await userStore(database).changedSince(workspace_id, since);
       return {

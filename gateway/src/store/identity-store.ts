@@ -1,8 +1,8 @@
 import type { Scope, WorkspaceContext } from '@tocsin/http';
-import { type Instant, type Knex, named } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
-/** A key that is not revoked, of an active user, with all that a request in its name needs to know. */
+/** A key that is not revoked, of an active user, with the data that authenticates and authorises a request. */
 export interface Identity {
   keyId: number;
   userId: number;
@@ -11,11 +11,12 @@ export interface Identity {
   role: Role;
   expiresAt: Instant | null;
   workspace: WorkspaceContext;
-  /** Requests a minute; null is the installation's default. */
+  /** Requests a minute; null for the installation's default. */
   rateLimit: number | null;
 }
 
 interface IdentityRow {
+  digest: string;
   key_id: number;
   user_id: number;
   scopes: Scope[];
@@ -32,29 +33,33 @@ interface IdentityRow {
   rate_limit: number | null;
 }
 
-const FIND_WORKSPACE = 'select id from workspaces where slug = $1';
+const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
 
-const FIND_BY_DIGEST = `
-  select k.id as key_id, k.user_id, k.scopes, u.seat, u.role, k.expires_at,
+const FIND_BY_DIGESTS = `
+  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.user_id, k.scopes, u.seat, u.role, k.expires_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
          w.reporting_currency, w.short_title_required, w.rate_limit
     from api_keys k
     join users u on u.id = k.user_id
     join workspaces w on w.id = u.workspace_id
-   where k.token_digest = $1 and k.revoked_at is null and u.active`;
+   where k.token_digest = any($1) and k.revoked_at is null and u.active`;
 
-/** The two look-ups of the request path, as prepared statements. */
+/** The two look-ups for requests, as prepared statements; each serves several requests at once. */
 export function identityStore(database: Knex) {
   return {
-    findWorkspaceId: async (slug: string): Promise<number | undefined> => {
-      const [row] = await named<{ id: number }>(database, 'find-workspace', FIND_WORKSPACE, [slug]);
-      return row?.id;
+    /** Returns the workspaces that exist, by slug. */
+    findWorkspaceIds: async (slugs: readonly string[]): Promise<Map<string, number>> => {
+      const rows = await runPrepared<{ id: number; slug: string }>(database, 'find-workspaces', FIND_WORKSPACES, [
+        slugs,
+      ]);
+      return new Map(rows.map(({ id, slug }) => [slug, id]));
     },
 
-    /** `digest` is the token's SHA-256, in hexadecimal. */
-    findByDigest: async (digest: string): Promise<Identity | undefined> => {
-      const [row] = await named<IdentityRow>(database, 'find-identity', FIND_BY_DIGEST, [Buffer.from(digest, 'hex')]);
-      return row && fromRow(row);
+    /** Returns the valid identities by digest (see `digestOf`). Does not check the expiry. */
+    findByDigests: async (digests: readonly string[]): Promise<Map<string, Identity>> => {
+      const bytes = digests.map((digest) => Buffer.from(digest, 'hex'));
+      const rows = await runPrepared<IdentityRow>(database, 'find-identities', FIND_BY_DIGESTS, [bytes]);
+      return new Map(rows.map((row) => [row.digest, fromRow(row)]));
     },
   };
 }

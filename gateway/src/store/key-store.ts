@@ -28,7 +28,7 @@ const COLUMNS = ['id', 'user_id', 'name', 'token_shown', 'scopes', 'expires_at',
 
 export function keyStore(db: Knex) {
   return {
-    /** `digest` is the token's SHA-256, in hexadecimal. */
+    /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
     insert: async (key: Omit<ApiKey, 'id' | 'revokedAt'> & { digest: string }): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .insert({
@@ -44,7 +44,7 @@ export function keyStore(db: Knex) {
       return fromRow(row as Row);
     },
 
-    /** A key that is revoked already keeps its time. */
+    /** A key that is already revoked keeps its first time of revocation. */
     revoke: async (id: number, now: Instant): Promise<ApiKey | undefined> => {
       const [row] = await db('api_keys')
         .where({ id })

@@ -1,5 +1,4 @@
-import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
-import { wrongState } from '@tocsin/http';
+import type { Instant, Knex } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
 export interface User {
@@ -30,8 +29,8 @@ interface Row {
 
 const COLUMNS = ['id', 'workspace_id', 'email', 'name', 'active', 'seat', 'role', 'created_at', 'updated_at'] as const;
 
-/** What a change is stamped with: the workspace's version that it makes, and its time. */
-export interface Stamp {
+/** The workspace's version after the change, and the time of the change. */
+export interface ChangeMetadata {
   version: number;
   now: Instant;
 }
@@ -46,7 +45,7 @@ export function userStore(db: Knex) {
       return row && fromRow(row);
     },
 
-    /** Everybody who changed after the version, in the order of their changes. */
+    /** Returns the users that changed after the version, in the order of their changes. */
     changedSince: async (workspaceId: number, version: number): Promise<User[]> => {
       const rows = await db('users')
         .where({ workspace_id: workspaceId })
@@ -58,23 +57,21 @@ export function userStore(db: Knex) {
 
     insert: async (
       user: Pick<User, 'workspaceId' | 'email'> & UserProperties,
-      { version, now }: Stamp,
+      { version, now }: ChangeMetadata,
     ): Promise<User> => {
       const { workspaceId, email, name, active, seat, role } = user;
       const row = { workspace_id: workspaceId, email, name, active, seat, role, version };
-      try {
-        const [inserted] = await db('users')
-          .insert({ ...row, created_at: now, updated_at: now })
-          .returning<Row[]>(COLUMNS);
-        return fromRow(inserted as Row);
-      } catch (error) {
-        if (brokenConstraint(error) === 'users_email_key')
-          throw wrongState(`A user with the email ${email} exists already`);
-        throw error;
-      }
+      const [inserted] = await db('users')
+        .insert({ ...row, created_at: now, updated_at: now })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(inserted as Row);
     },
 
-    change: async (id: number, properties: Partial<UserProperties>, { version, now }: Stamp): Promise<User> => {
+    change: async (
+      id: number,
+      properties: Partial<UserProperties>,
+      { version, now }: ChangeMetadata,
+    ): Promise<User> => {
       const [row] = await db('users')
         .where({ id })
         .update({ ...properties, version, updated_at: now })

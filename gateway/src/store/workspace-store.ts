@@ -1,5 +1,4 @@
-import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
-import { wrongState } from '@tocsin/http';
+import type { Instant, Knex } from '@tocsin/runtime';
 
 export interface Workspace {
   id: number;
@@ -10,7 +9,7 @@ export interface Workspace {
   historyDays: number | null;
   reportingCurrency: string;
   shortTitleRequired: boolean;
-  /** Requests a minute; null is the installation's default. */
+  /** Requests a minute; null for the installation's default. */
   rateLimit: number | null;
   /** Counts the changes of the workspace, its configuration and its users. */
   version: number;
@@ -63,21 +62,24 @@ export function workspaceStore(db: Knex) {
       return row?.version;
     },
 
+    /**
+     * No other transaction creates a workspace until this one ends, so a free slug stays free. The slug is checked
+     * before the insert, because a failed insert would use up an ID of the sequence.
+     */
+    lockCreation: async (): Promise<void> => {
+      await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', ['tocsin-gateway-workspaces']);
+    },
+
     insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
-      try {
-        const [row] = await db('workspaces')
-          .insert({ slug, ...toRow(settings), created_at: now, updated_at: now })
-          .returning<Row[]>(COLUMNS);
-        return fromRow(row as Row);
-      } catch (error) {
-        if (brokenConstraint(error) === 'workspaces_slug_key') throw wrongState(`The workspace ${slug} exists already`);
-        throw error;
-      }
+      const [row] = await db('workspaces')
+        .insert({ slug, ...toRow(settings), created_at: now, updated_at: now })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
     },
 
     /**
-     * For a change of its users. The row's lock makes versions become visible in their own order: what carries a lower
-     * one is committed when a higher one can be read.
+     * For a change of a user. The lock of the row makes versions visible in their order: when a version can be read,
+     * all changes with lower versions are committed.
      */
     raiseVersion: async (id: number): Promise<Workspace> => {
       const [row] = await db('workspaces')
@@ -87,7 +89,7 @@ export function workspaceStore(db: Knex) {
       return fromRow(row as Row);
     },
 
-    /** Raises the version, too. */
+    /** Also raises the version. */
     change: async (id: number, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
       const [row] = await db('workspaces')
         .where({ id })

@@ -1,12 +1,12 @@
 import { outbox } from '@tocsin/messaging';
 import type { Instant, Knex } from '@tocsin/runtime';
-import { announceChange } from '../store/change-notice.ts';
+import { notifyIdentityChange } from '../store/identity-changes.ts';
 import type { User } from '../store/user-store.ts';
 import type { Workspace } from '../store/workspace-store.ts';
 
 const eventWorkspace = ({ id, slug, isDemo }: Workspace) => ({ id, slug, is_demo: isDemo });
 
-/** Tells everybody of a workspace's change: other systems by its event, running gateways at once. */
+/** Adds the event of a workspace's change to the outbox, and notifies running gateways. */
 export async function announceWorkspace(trx: Knex.Transaction, workspace: Workspace, now: Instant): Promise<void> {
   await outbox(trx).add({
     type: 'workspace.changed',
@@ -23,10 +23,10 @@ export async function announceWorkspace(trx: Knex.Transaction, workspace: Worksp
       },
     },
   });
-  await announceChange(trx);
+  await notifyIdentityChange(trx);
 }
 
-/** Tells everybody of a user's change; `workspace` as the change left it. */
+/** Adds the event of a user's change to the outbox, and notifies running gateways. `workspace` has the new version. */
 export async function announceUser(
   trx: Knex.Transaction,
   { workspace, user, now }: { workspace: Workspace; user: User; now: Instant },
@@ -39,5 +39,5 @@ export async function announceUser(
     requestId: null,
     data: { version: workspace.version, user: { id, email, name, active, seat, role } },
   });
-  await announceChange(trx);
+  await notifyIdentityChange(trx);
 }

@@ -1,9 +1,9 @@
-import { wrongState } from '@tocsin/http';
+import { invalidState } from '@tocsin/http';
 import type { Instant, Knex } from '@tocsin/runtime';
 import { checkExpiry, checkName, checkScopes } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
-import { getUser, getWorkspace } from './find.ts';
+import { getUser, getWorkspace } from './lookups.ts';
 
 export interface NewKey {
   /** The workspace's slug. */
@@ -12,11 +12,11 @@ export interface NewKey {
   user: string;
   name: string;
   scopes: readonly string[];
-  /** RFC 3339; without one the key does not expire. */
+  /** RFC 3339; without it the key does not expire. */
   expires?: string | undefined;
 }
 
-/** Makes a key. The token is in this answer and nowhere else (contract: Administration). */
+/** Creates a key. The token is returned only here (contract: Administration). */
 export async function createKey(
   trx: Knex.Transaction,
   input: NewKey,
@@ -26,7 +26,7 @@ export async function createKey(
   const scopes = checkScopes(input.scopes);
   const expiresAt = input.expires === undefined ? null : checkExpiry(input.expires, now);
   const owner = await getUser(trx, await getWorkspace(trx, input.workspace), input.user);
-  if (!owner.active) throw wrongState(`The user ${owner.email} is deactivated`);
+  if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
   const token = generateToken();
   const key = await keyStore(trx).insert({
     userId: owner.id,

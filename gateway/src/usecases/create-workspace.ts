@@ -1,3 +1,4 @@
+import { invalidState } from '@tocsin/http';
 import type { Instant, Knex } from '@tocsin/runtime';
 import { checkSlug } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
@@ -6,14 +7,18 @@ import { checkSettings } from './set-workspace.ts';
 
 export type NewWorkspace = { slug: string; name: string } & Partial<WorkspaceSettings>;
 
-/** Makes a workspace; what is not given has its default (contract: Administration). */
+/** Creates a workspace; settings that are not given get their defaults (contract: Administration). */
 export async function createWorkspace(
   trx: Knex.Transaction,
   { slug, ...settings }: NewWorkspace,
   now: Instant,
 ): Promise<Workspace> {
   checkSlug(slug);
-  const workspace = await workspaceStore(trx).insert(slug, checkSettings(settings), now);
+  const checked = checkSettings(settings);
+  const store = workspaceStore(trx);
+  await store.lockCreation();
+  if ((await store.findBySlug(slug)) !== undefined) throw invalidState(`The workspace ${slug} exists already`);
+  const workspace = await store.insert(slug, checked, now);
   await announceWorkspace(trx, workspace, now);
   return workspace;
 }

@@ -3,18 +3,18 @@ import { checkName } from '../domain/checks.ts';
 import { type User, type UserProperties, userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 import { announceUser } from './announce.ts';
-import { getUser, getWorkspace } from './find.ts';
+import { getUser, getWorkspace } from './lookups.ts';
 
-/** Changes what is given of a user; `active: false` makes their keys invalid (contract: Administration). */
+/** Changes the given properties of a user; `active: false` makes their keys invalid (contract: Administration). */
 export async function setUser(
   trx: Knex.Transaction,
-  { workspace: slug, email, ...given }: { workspace: string; email: string } & Partial<UserProperties>,
+  { workspace: slug, email, ...changes }: { workspace: string; email: string } & Partial<UserProperties>,
   now: Instant,
 ): Promise<User> {
-  const properties = { ...given, ...(given.name !== undefined && { name: checkName(given.name) }) };
-  const found = await getUser(trx, await getWorkspace(trx, slug), email);
-  const workspace = await workspaceStore(trx).raiseVersion(found.workspaceId);
-  const user = await userStore(trx).change(found.id, properties, { version: workspace.version, now });
+  const properties = { ...changes, ...(changes.name !== undefined && { name: checkName(changes.name) }) };
+  const current = await getUser(trx, await getWorkspace(trx, slug), email);
+  const workspace = await workspaceStore(trx).raiseVersion(current.workspaceId);
+  const user = await userStore(trx).change(current.id, properties, { version: workspace.version, now });
   await announceUser(trx, { workspace, user, now });
   return user;
 }

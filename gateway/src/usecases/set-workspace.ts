@@ -2,11 +2,11 @@ import type { Instant, Knex } from '@tocsin/runtime';
 import { checkCurrency, checkHistoryDays, checkName, checkRateLimit } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';
-import { getWorkspace } from './find.ts';
+import { getWorkspace } from './lookups.ts';
 
 /**
- * Changes what is given, and raises the workspace's version in any case: that is also how a change of its configuration
- * in another service becomes known (contract: Administration).
+ * Changes the given settings, and always raises the workspace's version: without settings, this announces a change of
+ * its configuration in another service (contract: Administration).
  */
 export async function setWorkspace(
   trx: Knex.Transaction,

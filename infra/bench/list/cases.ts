@@ -1,6 +1,6 @@
 import { ENVIRONMENTS, FIELDS, PLACES, REGIONS, SERVICES, TEAMS } from '../../seed/world.ts';
 
-/** A question to the list of incidents, and what it is called in the report. */
+/** A query of the incident list, and its name in the report. */
 export interface Case {
   name: string;
   query: string;
@@ -17,7 +17,7 @@ const [service] = SERVICES;
 const [region] = REGIONS;
 const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
 
-/** Every filter by itself: with a value that many incidents have, and with one that few have, where there is such. */
+/** Each filter alone, with a frequent and with a rare value where there are such values. */
 export const FILTERS: readonly Case[] = [
   plain(''),
   plain('scope=postmortem'),
@@ -81,7 +81,7 @@ export const FILTERS: readonly Case[] = [
   custom('places', 'excludes', PLACES.slice(0, 1)),
 ];
 
-/** What people ask for together. */
+/** Usual combinations of filters and sorts. */
 export const COMBINATIONS: readonly Case[] = [
   plain('status=open&severity=sev1'),
   plain(`active_only=true&effective_team_id=${TEAMS.length}`),
@@ -115,7 +115,7 @@ export const CUSTOM_SORTS: readonly Case[] = FIELDS.filter(({ field_type }) => f
   ({ slug }) => both(`custom&sort_custom_field=${slug}`),
 );
 
-/** With `include_counts`, which is measured apart from the page. */
+/** Queries with `include_counts`, measured separately from the page. */
 export const COUNTS: readonly Case[] = [
   plain(''),
   plain('status=open'),

@@ -1,12 +1,12 @@
 import type { Knex } from '@tocsin/runtime';
-import type { Statement } from './recorder.ts';
+import type { Statement } from './record-statements.ts';
 
-/** What one statement, or several in a row, cost the database. */
+/** The cost of one or several statements. */
 export interface Cost {
-  /** Milliseconds, the least of several runs: what others do on the machine is not the statement's. */
+  /** Milliseconds, the minimum of several runs, which excludes other load on the machine. */
   execution: number;
   planning: number;
-  /** Pages of 8 KiB, found in Postgres's own cache or not. */
+  /** Pages of 8 KiB, from Postgres's cache or not. */
   pages: number;
   indexes: string[];
 }

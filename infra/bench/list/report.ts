@@ -1,69 +1,80 @@
 import { cpus } from 'node:os';
 import type { Size } from '../../seed/size.ts';
 import { type Case, COMBINATIONS, COUNTS, CUSTOM_SORTS, FILTERS, SORTS } from './cases.ts';
-import { type Measured, measureCounts, measureDeepPage, measurePage } from './measure.ts';
-import type { Subject } from './subject.ts';
+import { type Measurement, measureCounts, measureDeepPage, measurePage } from './measure.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
 
-/** Incidents before a deep page. */
+/** The number of incidents before a deep page. */
 const DEPTH = 20_000;
 
-/** Measures everything, and answers the document. @param tell gets a line for each figure as it comes */
-export async function report(subject: Subject, size: Size, tell: (line: string) => void): Promise<string> {
-  const all = async (title: string, cases: readonly Case[], measure: (one: Case) => Promise<Measured>) => {
-    tell(`# ${title}`);
-    const measured: Measured[] = [];
-    for (const one of cases) {
-      const figures = await measure(one);
-      measured.push(figures);
-      tell(`${figures.execution.toFixed(2)} ms  ${figures.name}`);
+/** Runs all measurements and returns the document. @param print receives a line for each result */
+export async function report(service: ServiceUnderTest, size: Size, print: (line: string) => void): Promise<string> {
+  const measureAll = async (
+    title: string,
+    cases: readonly Case[],
+    measure: (listCase: Case) => Promise<Measurement>,
+  ) => {
+    print(`# ${title}`);
+    const measured: Measurement[] = [];
+    for (const listCase of cases) {
+      const measurement = await measure(listCase);
+      measured.push(measurement);
+      print(`${measurement.execution.toFixed(2)} ms  ${measurement.name}`);
     }
     return `## ${title}\n\n${table(measured)}`;
   };
-  const page = async (one: Case) => measurePage(subject, one);
+  const page = async (listCase: Case) => measurePage(service, listCase);
   const sections = [
-    await all('Filters, newest first', FILTERS, page),
-    await all('Filters and sorts together', COMBINATIONS, page),
-    await all('Sorts', SORTS, page),
-    await all(`Sorts, ${number(DEPTH)} incidents deep`, SORTS, async (one) => measureDeepPage(subject, one, DEPTH)),
-    await all('Sorts by custom fields', CUSTOM_SORTS, page),
-    await all(`Sorts by custom fields, ${number(DEPTH)} incidents deep`, CUSTOM_SORTS, async (one) =>
-      measureDeepPage(subject, one, DEPTH),
+    await measureAll('Filters, newest first', FILTERS, page),
+    await measureAll('Filters and sorts together', COMBINATIONS, page),
+    await measureAll('Sorts', SORTS, page),
+    await measureAll(`Sorts, ${number(DEPTH)} incidents deep`, SORTS, async (listCase) =>
+      measureDeepPage(service, listCase, DEPTH),
     ),
-    await all('Counts', COUNTS, async (one) => measureCounts(subject, one)),
+    await measureAll('Sorts by custom fields', CUSTOM_SORTS, page),
+    await measureAll(`Sorts by custom fields, ${number(DEPTH)} incidents deep`, CUSTOM_SORTS, async (listCase) =>
+      measureDeepPage(service, listCase, DEPTH),
+    ),
+    await measureAll('Counts', COUNTS, async (listCase) => measureCounts(service, listCase)),
   ];
-  return `${await introduction(subject, size)}\n\n${sections.join('\n\n')}\n`;
+  return `${await introduction(service, size)}\n\n${sections.join('\n\n')}\n`;
 }
 
-async function introduction({ database }: Subject, { incidents, workspaces }: Size): Promise<string> {
+async function introduction({ database }: ServiceUnderTest, { incidents, workspaces }: Size): Promise<string> {
   const { rows } = await database.raw<{
-    rows: { version: string; buffers: string; biggest: number; indexes: string }[];
+    rows: { version: string; buffers: string; largest: number; indexes: string }[];
   }>(
     `select current_setting('server_version') as version, current_setting('shared_buffers') as buffers,
-       (select max(last) from incident_counters) as biggest, string_agg(format('%s MiB of \`%s\`', pg_indexes_size(name) >> 20, name), ', ') as indexes
+       (select max(last) from incident_counters) as largest,
+       string_agg(format('%s MiB of \`%s\`', pg_indexes_size(name) >> 20, name), ', ') as indexes
      from unnest(array['incidents', 'incident_values', 'incident_mrr']::regclass[]) as name`,
   );
   const [server] = rows;
+  const largest = number(server?.largest ?? 0);
+  const version = server?.version.split(' ')[0];
+  const processors = `${cpus().length} cores (${cpus()[0]?.model.trim()})`;
   return `# How fast lists of incidents are
 
-Made by \`npm run bench:list\`, which fills a fresh database first (\`npm run seed\`) and then asks the incident service for
-pages of 50. Each statement that the service sends is run again with \`EXPLAIN (ANALYZE, BUFFERS)\`; *database* is its
-execution time, the least of five runs, *planning* comes on top of it, *pages* are the 8 KiB pages that it looked at. *Request*
-is the whole HTTP request to the service, the least of eleven. Repeat it with
+Generated by \`npm run bench:list\`, which seeds an empty database first (\`npm run seed\`) and then requests pages of 50 from
+the incident service. Each statement of the service runs again with \`EXPLAIN (ANALYZE, BUFFERS)\`. *Database* is its
+execution time, the minimum of five runs, without *planning*; *pages* are the 8 KiB pages that it read. *Request* is the
+whole HTTP request to the service, the minimum of eleven. To repeat it:
 
     DATABASE_URL=postgres://postgres@127.0.0.1:5432/tocsin_bench npm run bench:list
 
-- ${number(incidents)} incidents in ${workspaces} workspaces, ${number(server?.biggest ?? 0)} of them in the one that is asked for; archived ones included
-- PostgreSQL ${server?.version.split(' ')[0]} with ${server?.buffers} of shared buffers, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model.trim()})
+- ${number(incidents)} incidents in ${workspaces} workspaces, ${largest} of them in the measured workspace; including archived incidents
+- PostgreSQL ${version} with ${server?.buffers} of shared buffers, Node ${process.versions.node}, ${processors}
 - indexes: ${server?.indexes}`;
 }
 
-function table(measured: readonly Measured[]): string {
-  const lines = measured.map(
-    ({ name, rows, execution, planning, pages, request, indexes }) =>
-      `| ${name.replaceAll('|', '\\|')} | ${rows} | ${milliseconds(execution)} | ${milliseconds(planning)} | ${number(pages)} | ${milliseconds(request)} | ${indexes.map(shortened).join(', ')} |`,
-  );
+function table(measured: readonly Measurement[]): string {
+  const lines = measured.map(({ name, rows, execution, planning, pages, request, indexes }) => {
+    const times = [execution, planning].map(milliseconds);
+    const cells = [name.replaceAll('|', '\\|'), rows, ...times, number(pages), milliseconds(request)];
+    return `| ${[...cells, indexes.map(shortened).join(', ')].join(' | ')} |`;
+  });
   return [
-    '| asked for | incidents | database, ms | planning, ms | pages | request, ms | indexes |',
+    '| query | incidents | database, ms | planning, ms | pages | request, ms | indexes |',
     '| --- | ---: | ---: | ---: | ---: | ---: | --- |',
     ...lines,
   ].join('\n');

@@ -1,4 +1,4 @@
-import { checkStorable, invalid, validate } from '@tocsin/http';
+import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import { type Knex, versionStore } from '@tocsin/runtime';
 import { z } from 'zod';
 import type { ServiceTier } from './domain/tiers.ts';
@@ -14,20 +14,21 @@ const tier = z.strictObject({
   description: z.string().trim().max(1_000).default(''),
 });
 
-/** The part of a workspace's configuration file that is this service's: the whole new list, in its order. */
+/** The part of a workspace's configuration file that belongs to this service: the complete new list, in rank order. */
 const configurationPart = z.strictObject({ service_tiers: z.array(tier).min(1).max(100).optional() });
 
-/** A change of a workspace's configuration that was found to be possible. */
+/** A valid change of a workspace's configuration. */
 export interface ConfigurationPlan {
-  /** Makes the change, and answers the list that it made, as the file would say it. */
+  /** Applies the change and returns the new list in the format of the file. */
   apply(trx: Knex.Transaction): Promise<Record<string, unknown>>;
 }
 
 /**
- * Judges the part of a workspace's configuration that is this service's: `service_tiers` in rank order, one of them the
- * default (contract: Administration). Nothing is written before `apply`, so that several services' parts can be judged
- * first. Whoever applies it raises the workspace's version afterwards.
- * @throws DomainError `unknown_field` or `invalid_request` naming the place in the file, for a tier in use that would go too
+ * Validates this service's part of a workspace's configuration: `service_tiers` in rank order, exactly one of them the
+ * default (contract: Administration). Writes nothing before `apply`, so that the parts of several services can be validated
+ * first. The caller of `apply` raises the workspace's version afterwards.
+ * @throws DomainError `unknown_field` or `invalid_request` naming the place in the file; also if a tier that a service has
+ *   would be removed
  */
 export async function planConfiguration(
   database: Knex,
@@ -39,12 +40,12 @@ export async function planConfiguration(
   if (service_tiers === undefined) return { apply: async () => ({}) };
   const tiers = service_tiers.map(({ is_default: isDefault, ...rest }, order) => ({ ...rest, order, isDefault }));
   checkTiers(tiers);
-  await checkUse(database, workspaceId, tiers);
+  await checkRemovedTiers(database, workspaceId, tiers);
   return {
     async apply(trx) {
-      // From here on nobody gives a service a tier, so the second look is the last word.
+      // The version's lock keeps other transactions from giving a service a tier, so this check is final.
       await versionStore(trx, workspaceId).next();
-      await checkUse(trx, workspaceId, tiers);
+      await checkRemovedTiers(trx, workspaceId, tiers);
       await configurationStore(trx, workspaceId).replaceTiers(tiers);
       return { service_tiers };
     },
@@ -54,15 +55,16 @@ export async function planConfiguration(
 function checkTiers(tiers: readonly ServiceTier[]): void {
   const keys = tiers.map(({ key }) => key);
   const repeated = keys.findIndex((key, index) => keys.indexOf(key) !== index);
-  if (repeated !== -1) throw invalid(`service_tiers.${repeated}.key`, `The key ${keys[repeated] ?? ''} is there twice`);
+  if (repeated !== -1)
+    throw invalidRequest(`service_tiers.${repeated}.key`, `The key ${keys[repeated] ?? ''} is used more than once`);
   const defaults = tiers.filter(({ isDefault }) => isDefault).length;
-  if (defaults !== 1) throw invalid('service_tiers', `Exactly one tier must be the default, not ${defaults}`);
+  if (defaults !== 1) throw invalidRequest('service_tiers', `Exactly one tier must be the default, not ${defaults}`);
 }
 
-async function checkUse(db: Knex, workspaceId: number, tiers: readonly ServiceTier[]): Promise<void> {
-  const used = await serviceStore(db, workspaceId).findTierBeside(tiers.map(({ key }) => key));
+async function checkRemovedTiers(db: Knex, workspaceId: number, tiers: readonly ServiceTier[]): Promise<void> {
+  const used = await serviceStore(db, workspaceId).findTierInUseExcept(tiers.map(({ key }) => key));
   if (used === undefined) return;
   const services =
-    used.count === 1 ? `the service ${used.slug} has it` : `${used.count} services have it, ${used.slug} among them`;
-  throw invalid('service_tiers', `The tier ${used.tier} cannot go: ${services}`);
+    used.count === 1 ? `the service ${used.slug} has it` : `${used.count} services have it, for example ${used.slug}`;
+  throw invalidRequest('service_tiers', `The tier ${used.tier} cannot be removed: ${services}`);
 }

@@ -2,48 +2,52 @@ import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
-import { openBase, openVersions, runService, type ServiceParts } from '@tocsin/service';
-import { neighbours as neighbourClients } from './clients/neighbours.ts';
+import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
+import { internalServices as connectInternalServices } from './clients/internal-services.ts';
 import type { CatalogConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
-import { replicaHandlers } from './messaging/replicas.ts';
+import { userEventHandlers } from './messaging/user-events.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
-import type { Tools } from './usecases/context.ts';
-import { replicas } from './usecases/replicas.ts';
+import type { Dependencies } from './usecases/context.ts';
+import { userReplica } from './usecases/user-replica.ts';
 
-/** What a caller may bring instead of the real thing: the embedded way to run, and tests. */
-export interface Parts extends ServiceParts {
+/** Replacements for what the service opens itself; for the embedded mode and for tests. */
+export interface Overrides extends ServiceOverrides {
   versions: Versions;
 }
 
-/** Builds the catalog service, and starts it. */
-export async function startApp(config: CatalogConfig, parts: Partial<Parts> = {}): Promise<App> {
-  const base = openBase({ name: 'catalog', schema, config, parts });
-  const { database, keyring, log } = base;
-  const announced = openVersions({ config, log, brought: parts.versions });
-  const neighbours = neighbourClients({ urls: config.neighbours, keyring });
-  const relay = startRelay(base);
+const OWNER = 'catalog';
 
-  const tools: Tools = {
+/** Builds the catalog service and starts it. */
+export async function startApp(config: CatalogConfig, overrides: Partial<Overrides> = {}): Promise<App> {
+  const base = openBase({ name: 'catalog', schema, config, overrides });
+  const { database, log } = base;
+  const versionsClient = openVersions({ config, log, override: overrides.versions });
+  const internalServices = connectInternalServices({ urls: config.internalUrls, secretKeys: config.secretKeys });
+  const relay = startRelay(base);
+  const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
+
+  const dependencies: Dependencies = {
+    owner: OWNER,
     database,
-    clock: parts.clock ?? systemClock,
+    clock: overrides.clock ?? systemClock,
     log,
     configurations: configurations(database),
-    replicas: replicas({ database, neighbours, log }),
-    neighbours,
-    versions: announced.versions,
+    userReplica: userReplica({ database, internalServices, log }),
+    internalServices,
+    versions: versionsClient.versions,
     wakeRelay: relay.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 
   return runService(base, {
-    routes: routes({ tools, cursors }),
-    internalRoutes: internalRoutes({ tools }),
-    consumers: [{ queue: QUEUES.catalogReplicas, handlers: replicaHandlers }],
-    sweeps: [{ name: 'forgetting idempotency keys', work: async () => sweepIdempotencyKeys(database) }],
-    workers: [relay],
-    clients: [announced, neighbours],
+    routes: routes({ dependencies, cursors }),
+    internalRoutes: internalRoutes({ dependencies }),
+    consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],
+    periodicTasks: [{ name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) }],
+    workers: [relay, announcer],
+    clients: [versionsClient, internalServices],
   });
 }

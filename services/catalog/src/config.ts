@@ -12,12 +12,12 @@ const settings = {
 
 export type CatalogConfig = ReturnType<typeof catalogConfig>;
 
-/** @throws ConfigError naming each setting that is missing or malformed */
+/** @throws ConfigError naming each missing or malformed setting */
 export function catalogConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.CATALOG_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
-    neighbours: { users: read.GATEWAY_INTERNAL_URL, incidents: read.INCIDENT_URL },
+    internalUrls: { gateway: read.GATEWAY_INTERNAL_URL, incident: read.INCIDENT_URL },
   };
 }

@@ -9,22 +9,22 @@ beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
 const changes = async (workspaceId: number, since: number): Promise<CatalogChanges> => {
-  const { status, body } = await httpClient(service.app.url, asService('incident')).get(
+  const { status, body } = await httpClient(service.app.url, asService('incident', 'catalog')).get(
     `/internal/changes?workspace_id=${workspaceId}&since=${since}`,
   );
   expect(status).toBe(200);
   return catalogChanges.parse(body);
 };
 
-const known = async (workspaceId: number) => (await service.versions.read(['catalog'], workspaceId))[0];
+const publishedVersion = async (workspaceId: number) => (await service.versions.read(['catalog'], workspaceId))[0];
 
 describe('every change of a team or service', () => {
-  test('is an event with the version that replicas were told before the answer', async () => {
+  test('is an event with the version that was published before the response', async () => {
     const user = newWorkspace();
     const { id: workspaceId, slug } = user.workspace;
     const client = service.as(user).with({ 'X-Request-ID': 'request-1' });
     const team = await create(client, 'team', { name: 'T' });
-    expect(await known(workspaceId)).toBe(1);
+    expect(await publishedVersion(workspaceId)).toBe(1);
     const made = await create(client, 'service', { name: 'S', owner_team_id: team.id, tier: 't1' });
     const teamPath = `/api/v1/teams/${team.id}`;
     const path = `/api/v1/services/${made.id}`;
@@ -34,15 +34,15 @@ describe('every change of a team or service', () => {
     await client.post(`${path}/restore`);
     const archivedTeam = await client.delete(teamPath);
     await client.post(`${teamPath}/restore`);
-    expect(await known(workspaceId)).toBe(8);
+    expect(await publishedVersion(workspaceId)).toBe(8);
     // None of these changes anything.
     await client.patch(path, { tier: 't0' }, at(4));
     await client.patch(path, { tier: 't1' }, at(1));
     await client.delete('/api/v1/services/999999999');
     await client.post('/api/v1/services', { name: 'x', slug: 's' });
-    expect(await known(workspaceId)).toBe(8);
+    expect(await publishedVersion(workspaceId)).toBe(8);
 
-    const mine = () => service.told.filter((event) => event.workspace.id === workspaceId);
+    const mine = () => service.events.filter((event) => event.workspace.id === workspaceId);
     await eventually(() => mine().length >= 8, { what: 'eight events' });
     const events = mine().sort((a, b) => a.data.version - b.data.version);
     expect(events.map(({ type, data }) => [type, data.version])).toEqual([
@@ -79,22 +79,22 @@ describe('every change of a team or service', () => {
     }
   });
 
-  test('a membership is none of them', async () => {
+  test('does not include changes of members', async () => {
     const user = newWorkspace(1);
     const userId = user.workspace.id;
-    service.neighbours.setUser(user.workspace.id, { id: userId });
+    service.internalServices.setUser(user.workspace.id, { id: userId });
     const client = service.as(user);
     const { id } = await create(client, 'team', { name: 'T' });
     await client.post(`/api/v1/teams/${id}/members`, { user_id: userId });
     await client.patch(`/api/v1/teams/${id}/members/${userId}`, { role: 'lead' });
     await client.delete(`/api/v1/teams/${id}/members/${userId}`);
-    expect(await known(user.workspace.id)).toBe(1);
+    expect(await publishedVersion(user.workspace.id)).toBe(1);
     expect((await changes(user.workspace.id, 1)).teams).toEqual([]);
   });
 });
 
-describe('what a replica asks for', () => {
-  test('is whatever changed after its version, whole, and always the tiers', async () => {
+describe('the changes that a replica pulls', () => {
+  test('are the complete teams and services that changed after its version, and always the tiers', async () => {
     const user = newWorkspace();
     const { id: workspaceId } = user.workspace;
     const client = service.as(user);
@@ -130,46 +130,46 @@ describe('what a replica asks for', () => {
     });
   });
 
-  test('brings back a version that went missing', async () => {
+  test('publish a version that is missing in Redis', async () => {
     const user = newWorkspace();
     await create(service.as(user), 'team', { name: 't' });
     await service.knex('workspace_versions').where({ workspace_id: user.workspace.id }).update({ version: 9 });
-    expect(await known(user.workspace.id)).toBe(1);
+    expect(await publishedVersion(user.workspace.id)).toBe(1);
     expect((await changes(user.workspace.id, 0)).version).toBe(9);
-    expect(await known(user.workspace.id)).toBe(9);
+    expect(await publishedVersion(user.workspace.id)).toBe(9);
   });
 
-  test('misses nothing while sixty changes are made at once', async () => {
+  test('are complete while sixty changes are made concurrently', async () => {
     const user = newWorkspace();
     const { id: workspaceId } = user.workspace;
     const client = service.as(user);
     const seen = new Set<number>();
     let since = 0;
-    const follow = async () => {
+    const pull = async () => {
       const { version, teams, services } = await changes(workspaceId, since);
       for (const { id } of teams) seen.add(id);
       for (const { id } of services) seen.add(-id);
       since = version;
     };
-    const under = { way: true };
+    const writes = { running: true };
     const writing = Promise.all(
       Array.from({ length: 60 }, async (_, index) =>
         index % 2 === 0
           ? ((await create(client, 'team', { name: 't' })).id as number)
           : -(await create(client, 'service', { name: 's' })).id,
       ),
-    ).finally(() => (under.way = false));
-    while (under.way) await follow();
-    await follow();
+    ).finally(() => (writes.running = false));
+    while (writes.running) await pull();
+    await pull();
     expect(seen).toEqual(new Set(await writing));
     expect(since).toBe(60);
   });
 
-  test('is for services only, and well-formed', async () => {
+  test('are for services only, with valid parameters', async () => {
     const path = '/internal/changes?workspace_id=1&since=0';
-    expect((await httpClient(service.app.url, asUser()).get(path)).status).toBe(401);
+    expect((await httpClient(service.app.url, asUser('catalog')).get(path)).status).toBe(401);
     expect((await httpClient(service.app.url).get(path)).status).toBe(401);
-    const client = httpClient(service.app.url, asService());
+    const client = httpClient(service.app.url, asService('incident', 'catalog'));
     for (const [query, field] of [
       ['since=0', 'workspace_id'],
       ['workspace_id=1', 'since'],

@@ -15,7 +15,7 @@ const tier = (key: string, more: Record<string, unknown> = {}) => ({
 });
 const DEFAULT = { is_default: true };
 
-/** What the administration command does: plan, then apply within a transaction, then the gateway raises its version. */
+/** Plans and applies a change as the administration command does; the gateway then raises the workspace's version. */
 async function configure(workspaceId: number, part: unknown) {
   const plan = await planConfiguration(service.knex, workspaceId, part);
   return service.knex.transaction(async (trx) => plan.apply(trx));
@@ -39,22 +39,22 @@ describe('the tiers of a workspace', () => {
     });
   });
 
-  test('are what they are configured to be, for the next request, in this workspace only', async () => {
+  test('are the configured ones for the next request, in this workspace only', async () => {
     const user = newWorkspace();
     await service.as(user).get(PATH);
-    const answered = await configure(user.workspace.id, {
+    const applied = await configure(user.workspace.id, {
       service_tiers: [tier('gold', { description: 'Pays the bills' }), tier('iron', DEFAULT)],
     });
     const service_tiers = [
       { key: 'gold', label: 'GOLD', is_default: false, description: 'Pays the bills' },
       { key: 'iron', label: 'IRON', is_default: true, description: '' },
     ];
-    expect(answered).toStrictEqual({ service_tiers });
+    expect(applied).toStrictEqual({ service_tiers });
     expect((await later(user).get(PATH)).body).toStrictEqual({
       service_tiers: service_tiers.map((entry, order) => ({ ...entry, order })),
     });
-    // What was answered can be the next file.
-    expect(await configure(user.workspace.id, answered)).toStrictEqual(answered);
+    // The result can be used as the next file.
+    expect(await configure(user.workspace.id, applied)).toStrictEqual(applied);
     expect((await create(later(user), 'service', { name: 's' })).tier).toBe('iron');
     expect(await later(user).post('/api/v1/services', { name: 's', tier: 't2' })).toMatchObject({
       status: 400,
@@ -63,7 +63,7 @@ describe('the tiers of a workspace', () => {
     expect((await service.as(newWorkspace()).get(PATH)).body.service_tiers[0].key).toBe('t0');
   });
 
-  test('are judged as they are, even by a request that the gateway let in before', async () => {
+  test('are the present ones for a create, even if the gateway accepted the request before the change', async () => {
     const user = newWorkspace();
     await service.as(user).get(PATH);
     await configure(user.workspace.id, { service_tiers: [tier('gold', DEFAULT)] });
@@ -71,7 +71,7 @@ describe('the tiers of a workspace', () => {
     expect((await service.as(user).post('/api/v1/services', { name: 's', tier: 't2' })).status).toBe(400);
   });
 
-  test('do not lose a key that a service has, archived ones included', async () => {
+  test('keep each key that a service has, archived ones included', async () => {
     const user = newWorkspace();
     const { id } = await create(service.as(user), 'service', { name: 'Old Ledger', tier: 't3' });
     await service.as(user).delete(`/api/v1/services/${id}`);
@@ -90,14 +90,14 @@ describe('the tiers of a workspace', () => {
     ]);
   });
 
-  test('never end without the key of a service, however the two fall together', async () => {
+  test('always include the key of every service, also when services are created concurrently', async () => {
     for (let round = 0; round < 10; round += 1) {
       const user = newWorkspace();
-      const [configured, ...made] = await Promise.allSettled([
+      const [configured, ...created] = await Promise.allSettled([
         configure(user.workspace.id, { service_tiers: [tier('t0', DEFAULT)] }),
         ...Array.from({ length: 4 }, async () => service.as(user).post('/api/v1/services', { name: 's', tier: 't3' })),
       ]);
-      const statuses = made.map((one) => (one.status === 'fulfilled' ? one.value.status : 0));
+      const statuses = created.map((result) => (result.status === 'fulfilled' ? result.value.status : 0));
       const keys = (await later(user).get(PATH)).body.service_tiers.map(({ key }: { key: string }) => key);
       if (configured.status === 'fulfilled') {
         expect(keys).toEqual(['t0']);
@@ -109,7 +109,7 @@ describe('the tiers of a workspace', () => {
     }
   });
 
-  test('raise the version by which replicas know that they are behind', async () => {
+  test('raise the version that tells replicas that they are behind', async () => {
     const { workspace } = newWorkspace();
     for (const version of [1, 2]) {
       await configure(workspace.id, { service_tiers: [tier('t0', DEFAULT)] });
@@ -118,7 +118,7 @@ describe('the tiers of a workspace', () => {
     }
   });
 
-  test('a part without them changes nothing', async () => {
+  test('stay unchanged by a part without them', async () => {
     const { workspace } = newWorkspace();
     expect(await configure(workspace.id, {})).toEqual({});
     expect(await service.knex('workspace_versions').where({ workspace_id: workspace.id }).select('version')).toEqual(

@@ -36,7 +36,7 @@ const body = (properties: string[]) =>
   fc.oneof(
     fc.dictionary(fc.constantFrom(...properties), oddValue, { maxKeys: properties.length }),
     fc.dictionary(fc.oneof(fc.constantFrom(...properties), oddText), oddValue, { maxKeys: 4 }),
-    // Near enough to what is wanted to get past the first checks.
+    // Close enough to valid input to pass the first checks.
     fc.record({ name: oddText }),
     fc.record({ name: oddText, slug: oddText }),
     fc.record({ name: fc.constant('n'), tags: fc.array(oddText), description: oddText }, { requiredKeys: ['name'] }),
@@ -48,8 +48,8 @@ const PROPERTIES = {
   members: ['user_id', 'role'],
 };
 
-/** What no input may bring about. */
-const expectOrderly = (answer: Answer) => {
+/** No input may cause a server error, and each error has a code and a message. */
+const expectValidResponse = (answer: Answer) => {
   expect(answer.status).toBeLessThan(500);
   if (answer.status >= 400)
     expect(answer.body).toMatchObject({ code: expect.any(String), message: expect.any(String) });
@@ -57,9 +57,9 @@ const expectOrderly = (answer: Answer) => {
 
 const options = { numRuns: 150 };
 
-describe('whatever is sent', () => {
+describe('any input', () => {
   test.each(['services', 'teams'] as const)(
-    'to %s, the answer is orderly, and what was accepted reads back',
+    'to %s gets a valid response, and accepted values are returned unchanged',
     async (kind) => {
       const client = service.as(newWorkspace());
       const one = kind.slice(0, -1);
@@ -67,14 +67,14 @@ describe('whatever is sent', () => {
       await fc.assert(
         fc.asyncProperty(body(PROPERTIES[kind]), async (sent) => {
           const made = await client.post(`/api/v1/${kind}`, JSON.stringify(sent));
-          expectOrderly(made);
+          expectValidResponse(made);
           if (made.status === 201) {
             const read = await client.get(`/api/v1/${kind}/${made.body[one].id}`);
             expect(read.body).toStrictEqual(made.body);
           }
           const { revision } = (await client.get(`/api/v1/${kind}/${id}`)).body[one];
           const changed = await client.patch(`/api/v1/${kind}/${id}`, JSON.stringify(sent), at(revision));
-          expectOrderly(changed);
+          expectValidResponse(changed);
           if (changed.status === 200) {
             const again = await client.patch(
               `/api/v1/${kind}/${id}`,
@@ -86,7 +86,7 @@ describe('whatever is sent', () => {
         }),
         options,
       );
-      // Whatever names there are now, the list has each once.
+      // The list contains each resource once, whatever its name.
       const ids = [];
       let cursor = '';
       do {
@@ -104,20 +104,20 @@ describe('whatever is sent', () => {
     },
   );
 
-  test('to members, the answer is orderly', async () => {
+  test('to members gets a valid response', async () => {
     const client = service.as(newWorkspace());
     const { id } = await create(client, 'team', { name: 'target' });
     const path = `/api/v1/teams/${id}/members`;
     await fc.assert(
       fc.asyncProperty(body(PROPERTIES.members), async (sent) => {
-        expectOrderly(await client.post(path, JSON.stringify(sent)));
-        expectOrderly(await client.patch(`${path}/7`, JSON.stringify(sent)));
+        expectValidResponse(await client.post(path, JSON.stringify(sent)));
+        expectValidResponse(await client.patch(`${path}/7`, JSON.stringify(sent)));
       }),
       options,
     );
   });
 
-  test('as path, query or cursor, the answer is orderly', async () => {
+  test('as path, query or cursor gets a valid response', async () => {
     const client = service.as(newWorkspace());
     const { id } = await create(client, 'team', { name: 'a' });
     await create(client, 'team', { name: 'b' });
@@ -136,10 +136,10 @@ describe('whatever is sent', () => {
         fc.nat(200),
         async (where, query, part, cut) => {
           const search = query.map(([name, value]) => `${name}=${value}`).join('&');
-          expectOrderly(await client.get(`/api/v1/${where}?${search}`));
-          expectOrderly(await client.get(`/api/v1/teams?cursor=${cursor.slice(0, cut)}${part}`));
-          expectOrderly(await client.get(`/api/v1/teams/${part}`));
-          expectOrderly(await client.delete(`/api/v1/teams/${id}/members/${part}`));
+          expectValidResponse(await client.get(`/api/v1/${where}?${search}`));
+          expectValidResponse(await client.get(`/api/v1/teams?cursor=${cursor.slice(0, cut)}${part}`));
+          expectValidResponse(await client.get(`/api/v1/teams/${part}`));
+          expectValidResponse(await client.delete(`/api/v1/teams/${id}/members/${part}`));
         },
       ),
       options,

@@ -10,7 +10,7 @@ const key = (value: string) => ({ 'Idempotency-Key': value });
 describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => {
   const path = `/api/v1/${kind}s`;
 
-  test('makes one of twenty equal requests, and replays its answer byte for byte', async () => {
+  test('lets one of twenty equal requests create and replays its response byte for byte', async () => {
     const client = service.as(newWorkspace());
     const send = async () => client.post(path, { name: 'once', description: 'd' }, key('k-1'));
     const answers = await Promise.all(Array.from({ length: 20 }, send));
@@ -32,14 +32,14 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
     });
   });
 
-  test('replays the answer of then, whatever became of it since', async () => {
+  test('replays the original response, whatever changed since', async () => {
     const client = service.as(newWorkspace());
     const first = await client.post(path, { name: 'a' }, key('k'));
     await client.delete(`${path}/${first.body[kind].id}`);
     expect((await client.post(path, { name: 'a' }, key('k'))).text).toBe(first.text);
   });
 
-  test('is unused after a refused request, and keeps a refusal by the state of things', async () => {
+  test('can be used again after an invalid request, and replays a conflict', async () => {
     const client = service.as(newWorkspace());
     const field = kind === 'service' ? 'owner_team_id' : 'parent_team_id';
     expect((await client.post(path, { name: '' }, key('k'))).status).toBe(400);
@@ -64,17 +64,17 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
       service
         .as(user)
         .post(path === '/api/v1/teams' ? '/api/v1/services' : '/api/v1/teams', { name: 'x' }, key('shared')),
-      // It is not taken here, so it is not looked at either.
+      // A restoration has no Idempotency-Key and ignores the header.
       service.as(user).post(`${path}/${first.id}/restore`, {}, key('é'.repeat(1))),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 409]);
     expect(answers[4].body.code).toBe('invalid_resource_state');
   });
 
-  test.each([' ', 'a b', 'x'.repeat(129), 'é'])('%j is none', async (value) => {
+  test.each([' ', 'a b', 'x'.repeat(129), 'é'])('%j is invalid', async (value) => {
     const client = service.as(newWorkspace());
     const answer = await client.post(path, { name: 1 }, key(value));
-    // Blanks around a header's value are no part of it, so a blank one is empty.
+    // Blanks around a header's value are not part of it, so a blank value is empty.
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key', field: 'Idempotency-Key' } });
   });
 });

@@ -9,9 +9,9 @@ const long = (length: number) => 'é'.repeat(length);
 const many = (length: number) => Array.from({ length }, (_, index) => `n${index}`);
 const NOT_TEXT = [1, true, {}, ['x']];
 
-/** For each property: what is accepted and how it is answered, and what is refused and which place is named. */
+/** The values that a property accepts and their form in responses, and the values that it refuses and the field they name. */
 interface Property {
-  accepted: [given: unknown, answered: unknown][];
+  accepted: [given: unknown, returned: unknown][];
   refused: [given: unknown, field?: string][];
   /** Whether null clears it. */
   nullable: boolean;
@@ -113,15 +113,15 @@ describe.each([
   describe.each(Object.entries(properties))('%s', (field, { accepted, refused, nullable }) => {
     test('is accepted, at creation and in a change', async () => {
       const client = service.as(newWorkspace());
-      for (const [given, answered] of accepted) {
+      for (const [given, returned] of accepted) {
         const body = { name: 'n', slug: `s${accepted.findIndex(([value]) => value === given)}`, [field]: given };
         const made = await client.post(path, body);
         expect([given, made.status]).toEqual([given, 201]);
-        expect(made.body[kind][field]).toEqual(answered);
+        expect(made.body[kind][field]).toEqual(returned);
         const blank = await create(client, kind, { name: 'blank' });
         const changed = await client.patch(`${path}/${blank.id}`, { [field]: given }, at(1));
         expect([given, changed.status]).toEqual([given, 200]);
-        expect(changed.body[kind][field]).toEqual(answered);
+        expect(changed.body[kind][field]).toEqual(returned);
         expect((await client.get(`${path}/${blank.id}`)).body).toStrictEqual(changed.body);
       }
     });

@@ -39,7 +39,7 @@ const NAMES = [
   'alpha',
   '\uFDFA'.repeat(128),
 ];
-/** By NFKC and lower case, then in the order of creation. */
+/** Sorted by NFKC and lower case, then in the order of creation. */
 const SORTED = [
   '_',
   'a b',
@@ -65,7 +65,7 @@ describe('the list of teams', () => {
     expect(all).toHaveLength(Math.ceil(NAMES.length / limit));
   });
 
-  test('has archived teams only when asked for', async () => {
+  test('contains archived teams only if the request includes them', async () => {
     const client = service.as(newWorkspace());
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.push((await create(client, 'team', { name })).id);
@@ -77,7 +77,7 @@ describe('the list of teams', () => {
     expect(await names('?include_archived=true')).toEqual(['a', 'b', 'c']);
   });
 
-  test('an empty one is a page', async () => {
+  test('an empty list is a page', async () => {
     const { body } = await service.as(newWorkspace()).get('/api/v1/teams');
     expect(body).toStrictEqual({ teams: [], pagination: { limit: 50, has_more: false } });
   });
@@ -102,17 +102,20 @@ describe('the list of services', () => {
     const plan = await planConfiguration(service.knex, user.workspace.id, { service_tiers });
     await service.knex.transaction(async (trx) => plan.apply(trx));
     const later = service.as({ workspace: { ...user.workspace, version: 2 } });
-    expect(await order(later)).toEqual(['t2', 't0', 't3', 't1'].flatMap(of));
-    // A request that the gateway let in before knows the tiers of before; the new one comes last and is not lost.
     await create(later, 'service', { name: 'new' });
+    // A process that has only read the previous tiers sorts the service with the new tier last and does not lose it.
     expect((await order()).at(-1)).toBe('t9new');
+    const configured = ['t2', 't0', 't9', 't3', 't1'].flatMap((tier) => (tier === 't9' ? 't9new' : of(tier)));
+    expect(await order(later)).toEqual(configured);
+    // A process caches only the latest version, so an older request now gets the present tiers from the database.
+    expect(await order()).toEqual(configured);
   });
 });
 
 describe('cursors', () => {
   const LISTS = ['/api/v1/teams', '/api/v1/services', '/api/v1/teams/{id}/members'];
   const workspaceOf = async (user = newWorkspace()) => {
-    for (const id of [1, 2]) service.neighbours.setUser(user.workspace.id, { id: user.workspace.id * 10 + id });
+    for (const id of [1, 2]) service.internalServices.setUser(user.workspace.id, { id: user.workspace.id * 10 + id });
     const fresh = { workspace: { ...user.workspace, version: 2 } };
     const client = service.as(fresh);
     const ids = [];
@@ -136,7 +139,7 @@ describe('cursors', () => {
       (await here.client.get(`${path}?limit=1${query}`)).body.pagination.next_cursor;
     const cursor = await cursorOf();
     expect((await here.client.get(`${path}?cursor=${cursor}`)).status).toBe(200);
-    // Another page size is no other list.
+    // The page size is not part of the cursor's scope.
     expect((await here.client.get(`${path}?cursor=${cursor}&limit=7`)).status).toBe(200);
     expect(await there.client.get(`${list.replace('{id}', String(there.ids[0]))}?cursor=${cursor}`)).toMatchObject(
       refusal,
@@ -156,7 +159,7 @@ describe('cursors', () => {
     }
   });
 
-  test.each(LISTS)('of %s that are forged, cut or made up are refused', async (list) => {
+  test.each(LISTS)('of %s that are forged, truncated or invented are refused', async (list) => {
     const { client, ids } = await workspaceOf();
     const path = list.replace('{id}', String(ids[0]));
     const cursor: string = (await client.get(`${path}?limit=1`)).body.pagination.next_cursor;
@@ -179,7 +182,7 @@ describe('cursors', () => {
     }
   });
 
-  test('keep their place while rows come, go and change their names', async () => {
+  test('keep their position while rows are created, archived and renamed', async () => {
     const client = service.as(newWorkspace());
     const teams = [];
     for (const name of ['b', 'd', 'f', 'h']) teams.push(await create(client, 'team', { name }));
@@ -218,7 +221,7 @@ describe('query parameters', () => {
   });
 
   test.each(['teams/x', 'teams/0', 'teams/-1', 'teams/1.5', 'teams/01', 'services/x', 'services/0', 'teams/x/members'])(
-    'the path %s names no ID',
+    'the path %s contains no valid ID',
     async (path) => {
       expect(await service.as(newWorkspace()).get(`/api/v1/${path}`)).toMatchObject({
         status: 400,

@@ -7,18 +7,18 @@ let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
-/** A workspace whose users the gateway knows by `numbers`, with a team. */
+/** Prepares a workspace with a team, and a user at the gateway for each number. */
 async function prepare(...numbers: number[]) {
   const user = newWorkspace();
   const workspaceId = user.workspace.id;
   const idOf = (number: number) => workspaceId * 100 + number;
   let version = 0;
   for (const number of numbers) {
-    version = service.neighbours.setUser(workspaceId, { id: idOf(number), name: `User ${number}` });
+    version = service.internalServices.setUser(workspaceId, { id: idOf(number), name: `User ${number}` });
   }
-  /** The gateway's next request, after a change of a user. */
-  const set = (number: number, change: { name?: string; email?: string; active?: boolean }) => {
-    version = service.neighbours.setUser(workspaceId, { id: idOf(number), ...change });
+  /** Changes a user at the gateway; later requests carry the new version. */
+  const setUser = (number: number, change: { name?: string; email?: string; active?: boolean }) => {
+    version = service.internalServices.setUser(workspaceId, { id: idOf(number), ...change });
   };
   const client = () => service.as({ workspace: { ...user.workspace, version } });
   const team = await create(client(), 'team', { name: 'team' });
@@ -26,7 +26,7 @@ async function prepare(...numbers: number[]) {
   return {
     workspace: user.workspace,
     idOf,
-    set,
+    setUser,
     client,
     path,
     members: `${path}/members`,
@@ -76,25 +76,25 @@ describe('members', () => {
     expect((await client().get(path)).body.team).toMatchObject({ revision: 1, member_count: 1 });
   });
 
-  test('are users of the workspace, active, and only once members', async () => {
-    const { client, members, idOf, set } = await prepare(1, 2);
+  test('must be active users of the workspace who are not yet members', async () => {
+    const { client, members, idOf, setUser } = await prepare(1, 2);
     const elsewhere = await prepare(3);
-    set(2, { active: false });
+    setUser(2, { active: false });
     const post = async (body: unknown) => {
       const answer = await client().post(members, body);
       return [answer.status, answer.body.code, answer.body.field];
     };
-    const stranger = [400, 'invalid_request', 'user_id'];
-    expect(await post({ user_id: idOf(2) })).toEqual(stranger);
-    expect(await post({ user_id: idOf(9) })).toEqual(stranger);
-    expect(await post({ user_id: Number.MAX_SAFE_INTEGER })).toEqual(stranger);
+    const refusal = [400, 'invalid_request', 'user_id'];
+    expect(await post({ user_id: idOf(2) })).toEqual(refusal);
+    expect(await post({ user_id: idOf(9) })).toEqual(refusal);
+    expect(await post({ user_id: Number.MAX_SAFE_INTEGER })).toEqual(refusal);
     await elsewhere.client().post(elsewhere.members, { user_id: elsewhere.idOf(3) });
-    expect(await post({ user_id: elsewhere.idOf(3) })).toEqual(stranger);
+    expect(await post({ user_id: elsewhere.idOf(3) })).toEqual(refusal);
     expect((await client().post(members, { user_id: idOf(1) })).status).toBe(201);
     expect(await post({ user_id: idOf(1), role: 'lead' })).toEqual([409, 'invalid_resource_state', undefined]);
   });
 
-  test('ten additions of one user at once: one member, nine refusals', async () => {
+  test('ten concurrent additions of one user make one member and nine refusals', async () => {
     const { client, members, idOf, count } = await prepare(1);
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => client().post(members, { user_id: idOf(1) })),
@@ -103,7 +103,7 @@ describe('members', () => {
     expect(await count()).toBe(1);
   });
 
-  test('who are not there are not found, and removed in peace', async () => {
+  test('who do not exist are not found, and their removal succeeds', async () => {
     const { client, members, idOf } = await prepare(1);
     for (const id of [idOf(1), idOf(7), Number.MAX_SAFE_INTEGER]) {
       expect(await client().patch(`${members}/${id}`, { role: 'lead' })).toMatchObject({
@@ -120,7 +120,7 @@ describe('members', () => {
     expect((await client().post('/api/v1/teams/999999999/members', { user_id: 1 })).status).toBe(404);
   });
 
-  test('of an archived team can be read, and nothing else', async () => {
+  test('of an archived team can only be read', async () => {
     const { client, members, path, idOf, names } = await prepare(1, 2);
     await client().post(members, { user_id: idOf(1) });
     await client().delete(path);
@@ -140,7 +140,7 @@ describe('members', () => {
     expect((await client().post(members, { user_id: idOf(2) })).status).toBe(201);
   });
 
-  test('take no revision header, and give none', async () => {
+  test('have no revision headers', async () => {
     const { client, members, idOf } = await prepare(1);
     const added = await client().post(members, { user_id: idOf(1) });
     const changed = await client().patch(`${members}/${idOf(1)}`, { role: 'lead' }, at(77));
@@ -148,8 +148,8 @@ describe('members', () => {
     for (const { headers } of [added, changed]) expect(headers.has('Service-Resource-Version')).toBe(false);
   });
 
-  test.each([1, 2, 100])('are listed each once in pages of %i, by name and ID', async (limit) => {
-    const { client, members, idOf, set } = await prepare(1, 2, 3, 4, 5);
+  test.each([1, 2, 100])('are listed by name and ID, each once, in pages of %i', async (limit) => {
+    const { client, members, idOf, setUser } = await prepare(1, 2, 3, 4, 5);
     for (const [number, name] of [
       [1, 'zoe'],
       [2, 'Adam'],
@@ -157,7 +157,7 @@ describe('members', () => {
       [4, 'Ärmel'],
       [5, 'bob'],
     ] as const) {
-      set(number, { name });
+      setUser(number, { name });
       await client().post(members, { user_id: idOf(number) });
     }
     const names = [];
@@ -171,41 +171,41 @@ describe('members', () => {
   });
 });
 
-describe('what the gateway changes of its users', () => {
-  test('is seen by the next request that knows of it: activity, names, new users', async () => {
-    const { client, members, idOf, set, names, count, path } = await prepare(1, 2);
+describe('a change of a user at the gateway', () => {
+  test('is visible to the next request that carries its version: activity, names, new users', async () => {
+    const { client, members, idOf, setUser, names, count, path } = await prepare(1, 2);
     for (const number of [1, 2]) await client().post(members, { user_id: idOf(number) });
-    set(1, { active: false });
+    setUser(1, { active: false });
     expect(await count()).toBe(1);
     expect(await names()).toEqual(['User 2']);
     expect((await client().get('/api/v1/teams')).body.teams[0].member_count).toBe(1);
     expect((await client().patch(path, {}, at(1))).body.team.member_count).toBe(1);
     expect((await client().patch(`${members}/${idOf(1)}`, { role: 'lead' })).status).toBe(404);
-    set(1, { active: true, name: 'Zed', email: 'zed@example.com' });
+    setUser(1, { active: true, name: 'Zed', email: 'zed@example.com' });
     expect(await count()).toBe(2);
     expect(await names()).toEqual(['User 2', 'Zed']);
     expect((await client().get(members)).body.members[1].email).toBe('zed@example.com');
-    set(3, { name: 'New' });
+    setUser(3, { name: 'New' });
     expect((await client().post(members, { user_id: idOf(3) })).status).toBe(201);
-    set(3, { active: false });
+    setUser(3, { active: false });
     expect((await client().delete(path)).body.team.member_count).toBe(2);
-    set(1, { active: false });
+    setUser(1, { active: false });
     expect((await client().post(`${path}/restore`)).body.team.member_count).toBe(1);
   });
 
-  test('an inactive user can be removed, and does not come back as a member', async () => {
-    const { client, members, idOf, set, names } = await prepare(1);
+  test('that deactivates a member does not prevent the removal, which is final', async () => {
+    const { client, members, idOf, setUser, names } = await prepare(1);
     await client().post(members, { user_id: idOf(1) });
-    set(1, { active: false });
+    setUser(1, { active: false });
     expect((await client().delete(`${members}/${idOf(1)}`)).status).toBe(204);
-    set(1, { active: true });
+    setUser(1, { active: true });
     expect(await names()).toEqual([]);
   });
 
-  test('comes by message too, in any order, and an older message changes nothing', async () => {
+  test('arrives as an event too, in any order, and an older event changes nothing', async () => {
     const { client, members, idOf, workspace, version, names } = await prepare(1);
     await client().post(members, { user_id: idOf(1) });
-    const tell = async (at: number, name: string, active = true) => {
+    const publish = async (at: number, name: string, active = true) => {
       const message = {
         id: randomUUID(),
         type: 'user.changed',
@@ -223,25 +223,25 @@ describe('what the gateway changes of its users', () => {
       ]);
       expect(outcome).toBe('confirmed');
     };
-    await tell(version() + 2, 'Second');
-    await tell(version() + 1, 'First');
+    await publish(version() + 2, 'Second');
+    await publish(version() + 1, 'First');
     expect(await names()).toEqual(['Second']);
-    await tell(version() + 3, 'Third', false);
+    await publish(version() + 3, 'Third', false);
     expect(await eventually(async () => (await names()).length === 0)).toBe(true);
   });
 
-  test('is asked for once by many requests that follow one another', async () => {
+  test('is pulled only once for many requests', async () => {
     const { client, path, version } = await prepare(1);
     expect(version()).toBe(1);
     await client().get(path);
-    const before = service.neighbours.asked.get('/internal/users/changes');
+    const before = service.internalServices.requestCounts.get('/internal/users/changes');
     for (let time = 0; time < 5; time += 1) await client().get(path);
-    expect(service.neighbours.asked.get('/internal/users/changes')).toBe(before);
+    expect(service.internalServices.requestCounts.get('/internal/users/changes')).toBe(before);
   });
 
-  test('thousands of users come in one answer', async () => {
-    const { client, members, idOf, set, names } = await prepare();
-    for (let number = 1; number <= 12_000; number += 1) set(number, {});
+  test('may be one of thousands in one response', async () => {
+    const { client, members, idOf, setUser, names } = await prepare();
+    for (let number = 1; number <= 12_000; number += 1) setUser(number, {});
     expect((await client().post(members, { user_id: idOf(12_000) })).status).toBe(201);
     expect(await names()).toEqual([`User ${idOf(12_000)}`]);
   });

@@ -1,7 +1,7 @@
 import { normaliseList } from '@tocsin/http';
 import { describe, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { sortName } from '../src/domain/sort-name.ts';
+import { sortKeyOf } from '../src/domain/sort-key.ts';
 
 describe('lists of names', () => {
   test.each([
@@ -27,21 +27,21 @@ describe('lists of names', () => {
   ])('%j becomes %j', (given, kept) => expect(normaliseList(given)).toEqual(kept));
 });
 
-describe('what names are sorted by', () => {
+describe('the sort key of a name', () => {
   test.each([
     ['Checkout', 'checkout'],
     ['ＦＵＬＬ', 'full'],
     ['ﬁnance', 'finance'],
     ['Ärger', 'ärger'],
     ['A\u0308rger', 'ärger'],
-  ])('%j by %j', (name, key) => expect(sortName(name)).toBe(key));
+  ])('%j has %j', (name, key) => expect(sortKeyOf(name)).toBe(key));
 
-  test('it fits into an index entry and a cursor, and is text that Postgres can hold', () => {
+  test('fits into an index entry and a cursor, and is text that Postgres can store', () => {
     const name = fc.string({ unit: 'binary', maxLength: 128 });
     const expanding = fc.constantFrom('\uFDFA'.repeat(128), `a${'\uFDFA'.repeat(127)}`, '\u{1D49C}'.repeat(128));
     fc.assert(
       fc.property(fc.oneof(name, expanding), (text) => {
-        const key = sortName(text);
+        const key = sortKeyOf(text);
         expect(Buffer.byteLength(JSON.stringify(key))).toBeLessThan(2_500);
         expect(key.isWellFormed()).toBe(true);
       }),

@@ -17,14 +17,14 @@ import { connect } from 'amqplib';
 import { startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
-import { type FakeNeighbours, startNeighbours } from './fakes/neighbours.ts';
+import { type FakeInternalServices, startInternalServices } from './fakes/internal-services.ts';
 import { create, newWorkspace } from './service.ts';
 
 describeWithServers('two processes of the service on real servers', () => {
   const namespace = `catalog-${randomBytes(4).toString('hex')}`;
   const log = createLogger({ app: 'test', level: 'silent' });
   let database: TestDatabase;
-  let neighbours: FakeNeighbours;
+  let internalServices: FakeInternalServices;
   let apps: App[];
   let broker: AmqpBroker;
   let redis: Redis;
@@ -32,7 +32,7 @@ describeWithServers('two processes of the service on real servers', () => {
   beforeAll(async () => {
     const { amqpUrl = '', redisUrl = '' } = testServers();
     database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-    neighbours = await startNeighbours();
+    internalServices = await startInternalServices();
     const config = catalogConfig({
       NODE_ENV: 'test',
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
@@ -40,8 +40,8 @@ describeWithServers('two processes of the service on real servers', () => {
       CATALOG_DATABASE_URL: database.url(schema.name),
       AMQP_URL: amqpUrl,
       REDIS_URL: redisUrl,
-      GATEWAY_INTERNAL_URL: neighbours.url,
-      INCIDENT_URL: neighbours.url,
+      GATEWAY_INTERNAL_URL: internalServices.url,
+      INCIDENT_URL: internalServices.url,
     });
     apps = await Promise.all([startApp(config, { log }), startApp(config, { log })]);
     broker = new AmqpBroker({ url: amqpUrl, namespace, log });
@@ -59,7 +59,7 @@ describeWithServers('two processes of the service on real servers', () => {
     await Promise.all(apps.map(async (app) => app.stop()));
     await broker.close();
     redis.disconnect();
-    await neighbours.stop();
+    await internalServices.stop();
     await database.drop();
     const connection = await connect(testServers().amqpUrl ?? '');
     const channel = await connection.createChannel();
@@ -71,26 +71,26 @@ describeWithServers('two processes of the service on real servers', () => {
     await connection.close();
   });
 
-  test('tell other services of a change, and hear of users, whichever of them it is', async () => {
+  test('both publish changes, and both apply user events', async () => {
     const user = newWorkspace(1);
     const { id: workspaceId, slug } = user.workspace;
     const versions = redisVersions(redis);
-    const heard: { type: EventType; version: number }[] = [];
+    const events: { type: EventType; version: number }[] = [];
     broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
       const { type, data, workspace } = JSON.parse(body.toString());
-      if (workspace.id === workspaceId && type !== 'user.changed') heard.push({ type, version: data.version });
+      if (workspace.id === workspaceId && type !== 'user.changed') events.push({ type, version: data.version });
       return 'ack';
     });
-    const [first, second] = apps.map(({ url }) => httpClient(url, asUser(user)));
-    neighbours.setUser(workspaceId, { id: workspaceId });
+    const [first, second] = apps.map(({ url }) => httpClient(url, asUser('catalog', user)));
+    internalServices.setUser(workspaceId, { id: workspaceId });
 
     const team = await create(first!, 'team', { name: 't' });
     expect(await versions.read(['catalog'], workspaceId)).toEqual([1]);
     await create(second!, 'service', { name: 's', owner_team_id: team.id });
     expect(await versions.read(['catalog'], workspaceId)).toEqual([2]);
     await redis.del(`version:catalog:${workspaceId}`);
-    await eventually(() => heard.length === 2, { what: 'both events' });
-    expect(heard.sort((a, b) => a.version - b.version)).toEqual([
+    await eventually(() => events.length === 2, { what: 'both events' });
+    expect(events.sort((a, b) => a.version - b.version)).toEqual([
       { type: 'team.changed', version: 1 },
       { type: 'service.changed', version: 2 },
     ]);
@@ -110,10 +110,10 @@ describeWithServers('two processes of the service on real servers', () => {
     };
     const [outcome] = await broker.publish([{ id: event.id, type: event.type, body: JSON.stringify(event) }]);
     expect(outcome).toBe('confirmed');
-    // The principal is as old as before: nobody asks the gateway.
+    // The principal's version has not risen, so the change can only come from the event.
     for (const client of [first!, second!]) {
       await eventually(async () => (await client.get(`/api/v1/teams/${team.id}`)).body.team.member_count === 0, {
-        what: 'the news of the user',
+        what: 'the change of the user',
       });
     }
   });

@@ -1,67 +1,66 @@
 import { randomInt } from 'node:crypto';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
 import { type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
-import { type Client, type ServiceUnderTest, testGround } from '@tocsin/testing';
-import { type Parts, startApp } from '../src/app.ts';
+import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
+import { type Overrides, startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
-import { type FakeNeighbours, startNeighbours } from './fakes/neighbours.ts';
+import { type FakeInternalServices, startInternalServices } from './fakes/internal-services.ts';
 
-/** The catalog service on a database of its own, with stand-ins for the gateway and the incident service. */
+/** The catalog service on its own database, with a fake of the gateway and the incident service. */
 export interface TestService extends ServiceUnderTest {
   /** The service's tables. */
   knex: Knex;
-  /** What the incident service was told, in the order of arrival. */
-  told: Envelope<{ version: number; service?: ServiceSnapshot; team?: TeamSnapshot }>[];
+  /** The events that the incident service received, in the order of arrival. */
+  events: Envelope<{ version: number; service?: ServiceSnapshot; team?: TeamSnapshot }>[];
   versions: Versions;
-  neighbours: FakeNeighbours;
+  internalServices: FakeInternalServices;
 }
 
-/** @param reach how the service itself gets to its database */
+/** @param mapDatabaseUrl returns the URL by which the service connects to its database, such as that of a proxy */
 export async function startService(
-  parts: Partial<Parts> = {},
-  reach: (url: string) => string | Promise<string> = (url) => url,
+  overrides: Partial<Overrides> = {},
+  mapDatabaseUrl: (url: string) => string | Promise<string> = (url) => url,
 ): Promise<TestService> {
-  const ground = await testGround('catalog', schema);
-  const told: TestService['told'] = [];
-  ground.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
-    told.push(envelope.parse(JSON.parse(body.toString())) as (typeof told)[number]);
+  const harness = await serviceHarness('catalog', schema);
+  const events: TestService['events'] = [];
+  harness.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
+    events.push(envelope.parse(JSON.parse(body.toString())) as (typeof events)[number]);
     return 'ack';
   });
   const versions = memoryVersions();
-  const neighbours = await startNeighbours();
+  const internalServices = await startInternalServices();
   const config = catalogConfig({
-    ...ground.settings,
-    CATALOG_DATABASE_URL: await reach(ground.databaseUrl),
-    GATEWAY_INTERNAL_URL: neighbours.url,
-    INCIDENT_URL: neighbours.url,
+    ...harness.settings,
+    CATALOG_DATABASE_URL: await mapDatabaseUrl(harness.databaseUrl),
+    GATEWAY_INTERNAL_URL: internalServices.url,
+    INCIDENT_URL: internalServices.url,
   });
-  const app = await startApp(config, { ...ground.parts, versions, ...parts });
-  const knex = openDatabase({ url: ground.databaseUrl, schema: schema.name, application: 'test', poolSize: 4 });
+  const app = await startApp(config, { ...harness.overrides, versions, ...overrides });
+  const knex = openDatabase({ url: harness.databaseUrl, schema: schema.name, application: 'test', poolSize: 4 });
   return {
-    ...ground.serving(app, { stop: async () => knex.destroy() }, neighbours),
+    ...harness.serviceUnderTest(app, { stop: async () => knex.destroy() }, internalServices),
     knex,
-    told,
+    events,
     versions,
-    neighbours,
+    internalServices,
   };
 }
 
-/** A workspace that no other test has, at a version of the gateway's data. */
+/** A workspace that no other test uses, at a version of the gateway's data. */
 export const newWorkspace = (version = 0) => {
   const id = randomInt(1_000, 2 ** 40);
   return { workspace: { id, slug: `w${id}`, version } };
 };
 
-/** The header of a PATCH. */
+/** The headers of a PATCH that expects a revision. */
 export const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
 
-/** The names of listed things. */
 export const namesOf = (items: readonly { name: string }[]) => items.map(({ name }) => name);
 
-/** Creates a team or service and answers it. */
+/** Creates a team or service and returns it. */
 export async function create(client: Client, kind: 'team' | 'service', body: Record<string, unknown>) {
-  const answer = await client.post(`/api/v1/${kind}s`, body);
-  if (answer.status !== 201) throw new Error(`${kind} not created: ${answer.text}`);
-  return answer.body[kind];
+  const response = await client.post(`/api/v1/${kind}s`, body);
+  if (response.status !== 201) throw new Error(`${kind} not created: ${response.text}`);
+  return response.body[kind];
 }

@@ -11,7 +11,7 @@ const BARE = ['id', 'revision', 'company_id', 'name', 'slug', 'tier', 'tags', 'c
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('creating a service', () => {
-  test('answers the whole resource; what it does not have is absent', async () => {
+  test('returns the complete resource; properties without a value are absent', async () => {
     const user = newWorkspace();
     const { status, body, headers } = await service.as(user).post(PATH, { name: '  Checkout API ' });
     expect(status).toBe(201);
@@ -34,7 +34,7 @@ describe('creating a service', () => {
     expect(read.headers.get('Service-Resource-Version')).toBe('1');
   });
 
-  test('keeps what was said, normalised', async () => {
+  test('stores the given values, normalised', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 'Payments' });
     const { body } = await client.post(PATH, {
@@ -62,7 +62,7 @@ describe('creating a service', () => {
     expect(read).toStrictEqual(body);
   });
 
-  test('null is nothing, and so is an empty list of names: absent; an empty text is a text', async () => {
+  test('nulls and empty lists of names are absent; an empty text is a value', async () => {
     const client = service.as(newWorkspace());
     const { body } = await client.post(PATH, {
       name: 'Bare',
@@ -99,7 +99,7 @@ describe('creating a service', () => {
 });
 
 describe('slugs', () => {
-  test('generated ones are numbered when taken, archived services included', async () => {
+  test('generated ones are numbered if they are taken, by archived services too', async () => {
     const client = service.as(newWorkspace());
     const first = await create(client, 'service', { name: 'API' });
     await client.delete(`${PATH}/${first.id}`);
@@ -108,7 +108,7 @@ describe('slugs', () => {
     expect([first.slug, ...others]).toEqual(['api', 'api_2', 'api_3', 'api_4']);
   });
 
-  test('a hundred and fifty equal names make a hundred and fifty slugs', async () => {
+  test('a hundred and fifty equal names get a hundred and fifty slugs', async () => {
     const client = service.as(newWorkspace());
     const made = await Promise.all(
       Array.from({ length: 150 }, async () => create(client, 'service', { name: 'same' })),
@@ -129,7 +129,7 @@ describe('slugs', () => {
     expect((await service.as(newWorkspace()).post(PATH, { name: 'y', slug: 'café' })).status).toBe(201);
   });
 
-  test('twenty creates at once with one slug: one service, nineteen refusals', async () => {
+  test('twenty concurrent creates with one slug make one service and nineteen refusals', async () => {
     const client = service.as(newWorkspace());
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => client.post(PATH, { name: 'x', slug: 'wanted' })),
@@ -138,14 +138,14 @@ describe('slugs', () => {
     expect(answers.filter(({ status, body }) => status === 409 && body.code === 'duplicate_slug')).toHaveLength(19);
   });
 
-  test('stay what they are when the name changes', async () => {
+  test('do not change with the name', async () => {
     const client = service.as(newWorkspace());
     const { id } = await create(client, 'service', { name: 'Old' });
     const { body } = await client.patch(`${PATH}/${id}`, { name: 'New' }, at(1));
     expect(body.service).toMatchObject({ name: 'New', slug: 'old', revision: 2 });
   });
 
-  test('a name without a letter asks for one', async () => {
+  test('are required with a name that has no letter', async () => {
     const client = service.as(newWorkspace());
     expect(await client.post(PATH, { name: '42 🙂' })).toMatchObject({
       status: 400,
@@ -156,7 +156,7 @@ describe('slugs', () => {
 });
 
 describe('changing a service', () => {
-  test('changes what is named and keeps the rest; null clears', async () => {
+  test('changes the given properties and keeps the others; null clears', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 'Owners' });
     const full = await create(client, 'service', {
@@ -187,7 +187,7 @@ describe('changing a service', () => {
     expect((await client.get(path)).body).toStrictEqual(cleared.body);
   });
 
-  test('nothing, or equal values, changes nothing: neither revision nor time, even with an owner archived since', async () => {
+  test('without properties or with equal values keeps revision and time, even with an owner archived since', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 'Owners' });
     const whole = { name: 'Same', description: 'd', owner_team_id: team.id, tags: ['a', 'b'], external_id: 'e' };
@@ -206,7 +206,7 @@ describe('changing a service', () => {
     });
   });
 
-  test('shows the owner by its present name', async () => {
+  test('shows the present name of the owner', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 'Before' });
     const made = await create(client, 'service', { name: 's', owner_team_id: team.id });
@@ -215,7 +215,7 @@ describe('changing a service', () => {
     expect(body.service).toStrictEqual({ ...made, owner_team_name: 'After' });
   });
 
-  test('takes a revision, in the order of the checks', async () => {
+  test('checks the revision in the documented order', async () => {
     const client = service.as(newWorkspace());
     const { id } = await create(client, 'service', { name: 's' });
     const path = `${PATH}/${id}`;
@@ -237,7 +237,7 @@ describe('changing a service', () => {
     expect(await refused({ tier: 'none' }, at(7))).toEqual([409, 'invalid_resource_state', undefined]);
   });
 
-  test('of ten changes from one revision, one wins', async () => {
+  test('of ten concurrent changes of one revision, one succeeds', async () => {
     const client = service.as(newWorkspace());
     const { id } = await create(client, 'service', { name: 's' });
     const answers = await Promise.all(
@@ -249,7 +249,7 @@ describe('changing a service', () => {
 });
 
 describe('archiving a service', () => {
-  test('keeps it readable, out of the list, and nothing but restorable', async () => {
+  test('leaves it readable and restorable, and removes it from the list', async () => {
     const client = service.as(newWorkspace());
     const made = await create(client, 'service', { name: 's' });
     const path = `${PATH}/${made.id}`;
@@ -270,7 +270,7 @@ describe('archiving a service', () => {
     expect(await client.post(`${path}/restore`)).toMatchObject(refusal);
   });
 
-  test('its restoration wants the owner that it kept', async () => {
+  test('it can be restored only while its owner is active', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 't' });
     const made = await create(client, 'service', { name: 's', owner_team_id: team.id });
@@ -288,18 +288,18 @@ describe('archiving a service', () => {
 });
 
 describe('workspaces', () => {
-  test('see nothing of each other', async () => {
+  test('are separate', async () => {
     const { id } = await create(service.as(newWorkspace()), 'service', { name: 's' });
-    const stranger = service.as(newWorkspace());
+    const other = service.as(newWorkspace());
     const answers = await Promise.all([
-      stranger.get(`${PATH}/${id}`),
-      stranger.patch(`${PATH}/${id}`, { name: 'x' }, at(1)),
-      stranger.delete(`${PATH}/${id}`),
-      stranger.post(`${PATH}/${id}/restore`),
+      other.get(`${PATH}/${id}`),
+      other.patch(`${PATH}/${id}`, { name: 'x' }, at(1)),
+      other.delete(`${PATH}/${id}`),
+      other.post(`${PATH}/${id}/restore`),
     ]);
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
       Array.from({ length: 4 }, () => [404, 'not_found']),
     );
-    expect((await stranger.get(`${PATH}?include_archived=true`)).body.services).toEqual([]);
+    expect((await other.get(`${PATH}?include_archived=true`)).body.services).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { isSlug, numberedSlug, slugFromName } from '@tocsin/resources';
 import fc from '@tocsin/testing/fuzz';
-import { alternative, isSlug, SERVICE_SLUG, slugOf, TEAM_SLUG } from '../src/domain/slug.ts';
+import { SERVICE_SLUG, TEAM_SLUG } from '../src/domain/slug-rules.ts';
 
 describe('a given service slug', () => {
   test.each([
@@ -17,7 +18,7 @@ describe('a given service slug', () => {
     'ʰa',
     `a${'b'.repeat(63)}`,
     'é'.repeat(32),
-  ])('%j is one', (slug) => expect(isSlug(slug, SERVICE_SLUG)).toBe(true));
+  ])('%j is valid', (slug) => expect(isSlug(slug, SERVICE_SLUG)).toBe(true));
 
   test.each([
     '',
@@ -39,19 +40,19 @@ describe('a given service slug', () => {
     `a${'b'.repeat(64)}`,
     'é'.repeat(33),
     '支'.repeat(22),
-  ])('%j is none', (slug) => expect(isSlug(slug, SERVICE_SLUG)).toBe(false));
+  ])('%j is invalid', (slug) => expect(isSlug(slug, SERVICE_SLUG)).toBe(false));
 });
 
 describe('a given team slug', () => {
-  test.each(['a', 'payments', 'team_7', 'a__', `a${'b'.repeat(63)}`])('%j is one', (slug) =>
+  test.each(['a', 'payments', 'team_7', 'a__', `a${'b'.repeat(63)}`])('%j is valid', (slug) =>
     expect(isSlug(slug, TEAM_SLUG)).toBe(true),
   );
-  test.each(['', 'A', '7a', '_a', 'a-b', 'größe', 'сервис', 'a\n', `a${'b'.repeat(64)}`])('%j is none', (slug) =>
+  test.each(['', 'A', '7a', '_a', 'a-b', 'größe', 'сервис', 'a\n', `a${'b'.repeat(64)}`])('%j is invalid', (slug) =>
     expect(isSlug(slug, TEAM_SLUG)).toBe(false),
   );
 });
 
-describe('a slug made from a name', () => {
+describe('a slug generated from a name', () => {
   test.each([
     ['Checkout', 'checkout', 'checkout'],
     ['  Checkout & Pay — EU!  ', 'checkout_pay_eu', 'checkout_pay_eu'],
@@ -68,21 +69,21 @@ describe('a slug made from a name', () => {
     [`${'x'.repeat(63)} yz`, 'x'.repeat(63), 'x'.repeat(63)],
     ['é'.repeat(40), 'é'.repeat(32), undefined],
   ])('%j', (name, service, team) => {
-    expect(slugOf(name, SERVICE_SLUG)).toBe(service);
-    expect(slugOf(name, TEAM_SLUG)).toBe(team);
+    expect(slugFromName(name, SERVICE_SLUG)).toBe(service);
+    expect(slugFromName(name, TEAM_SLUG)).toBe(team);
   });
 
-  test('the next ones have a number at their end and still fit', () => {
-    expect([1, 2, 13].map((n) => alternative('api', n))).toEqual(['api', 'api_2', 'api_13']);
-    expect(alternative('x'.repeat(64), 2)).toBe(`${'x'.repeat(62)}_2`);
-    expect(alternative(`${'x'.repeat(61)}_yy`, 10)).toBe(`${'x'.repeat(61)}_10`);
-    expect(alternative('支'.repeat(21), 2)).toBe(`${'支'.repeat(20)}_2`);
+  test('further candidates end with a number and stay within the maximum length', () => {
+    expect([1, 2, 13].map((n) => numberedSlug('api', n))).toEqual(['api', 'api_2', 'api_13']);
+    expect(numberedSlug('x'.repeat(64), 2)).toBe(`${'x'.repeat(62)}_2`);
+    expect(numberedSlug(`${'x'.repeat(61)}_yy`, 10)).toBe(`${'x'.repeat(61)}_10`);
+    expect(numberedSlug('支'.repeat(21), 2)).toBe(`${'支'.repeat(20)}_2`);
   });
 
   test.each([
     ['service', SERVICE_SLUG],
     ['team', TEAM_SLUG],
-  ])('whatever the name, a %s slug is one that could have been given, and so are the next', (_kind, rule) => {
+  ])('every generated %s slug and every numbered one is valid', (_kind, rule) => {
     const names = fc.string({
       unit: fc.oneof(
         fc.constantFrom('a', 'Z', '9', '_', ' ', 'é', '支'),
@@ -92,9 +93,9 @@ describe('a slug made from a name', () => {
     });
     fc.assert(
       fc.property(names, fc.integer({ min: 1, max: 2_000_000 }), (name, n) => {
-        const slug = slugOf(name, rule);
+        const slug = slugFromName(name, rule);
         if (slug === undefined) return;
-        const made = alternative(slug, n);
+        const made = numberedSlug(slug, n);
         expect(isSlug(made, rule)).toBe(true);
         expect(made).toBe(made.normalize('NFC'));
       }),

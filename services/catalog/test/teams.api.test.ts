@@ -9,8 +9,8 @@ afterAll(async () => service.stop());
 const PATH = '/api/v1/teams';
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** Teams under one another, the root first. */
-async function lineage(client: Client, length: number): Promise<number[]> {
+/** Creates a chain of teams, each below the one before, and returns their IDs, the root's first. */
+async function createChain(client: Client, length: number): Promise<number[]> {
   const ids: number[] = [];
   for (let level = 0; level < length; level += 1) {
     const { id } = await create(client, 'team', { name: `level ${level}`, parent_team_id: ids.at(-1) ?? null });
@@ -22,7 +22,7 @@ async function lineage(client: Client, length: number): Promise<number[]> {
 const refusedParent = { status: 400, body: { code: 'invalid_request', field: 'parent_team_id' } };
 
 describe('creating a team', () => {
-  test('answers the whole resource; what it does not have is absent', async () => {
+  test('returns the complete resource; properties without a value are absent', async () => {
     const user = newWorkspace();
     const { status, body, headers } = await service.as(user).post(PATH, { name: ' Site Reliability ' });
     expect(status).toBe(201);
@@ -44,7 +44,7 @@ describe('creating a team', () => {
     expect(read.headers.get('Service-Resource-Version')).toBe('1');
   });
 
-  test('has a parent that is an active team of the workspace', async () => {
+  test('requires a parent to be an active team of the workspace', async () => {
     const client = service.as(newWorkspace());
     const parent = await create(client, 'team', { name: 'parent' });
     const child = await create(client, 'team', { name: 'child', parent_team_id: parent.id, description: 'd' });
@@ -56,7 +56,7 @@ describe('creating a team', () => {
     }
   });
 
-  test('slugs are numbered when made, refused when given and taken, and taken for good', async () => {
+  test('slugs that are or were taken are numbered if generated and refused if given', async () => {
     const client = service.as(newWorkspace());
     const first = await create(client, 'team', { name: 'SRE' });
     expect((await create(client, 'team', { name: 'sre' })).slug).toBe('sre_2');
@@ -74,7 +74,7 @@ describe('creating a team', () => {
 });
 
 describe('changing a team', () => {
-  test('changes what is named; null clears; equal values change nothing', async () => {
+  test('changes the given properties; null clears; equal values change nothing', async () => {
     const client = service.as(newWorkspace());
     const parent = await create(client, 'team', { name: 'parent' });
     const made = await create(client, 'team', { name: 'team', description: 'd', parent_team_id: parent.id });
@@ -117,11 +117,11 @@ describe('changing a team', () => {
 });
 
 describe('the hierarchy', () => {
-  test('holds 32 levels and no more, however a 33rd would come about', async () => {
+  test('has at most 32 levels, whichever change would add the 33rd', async () => {
     const client = service.as(newWorkspace());
-    const ids = await lineage(client, 32);
+    const ids = await createChain(client, 32);
     expect(await client.post(PATH, { name: 'deeper', parent_team_id: ids[31] })).toMatchObject(refusedParent);
-    const [top, below] = await lineage(client, 2);
+    const [top, below] = await createChain(client, 2);
     // Two levels under the 31st would be 33, under the 30th they are 32.
     expect(await client.patch(`${PATH}/${top}`, { parent_team_id: ids[30] }, at(1))).toMatchObject(refusedParent);
     expect((await client.patch(`${PATH}/${top}`, { parent_team_id: ids[29] }, at(1))).status).toBe(200);
@@ -130,9 +130,9 @@ describe('the hierarchy', () => {
     expect(await client.patch(`${PATH}/${ids[0]}`, { parent_team_id: root.id }, at(1))).toMatchObject(refusedParent);
   });
 
-  test('has no circle, through archived teams either', async () => {
+  test('has no cycle, not even through archived teams', async () => {
     const client = service.as(newWorkspace());
-    const [a, b, c] = await lineage(client, 3);
+    const [a, b, c] = await createChain(client, 3);
     expect(await client.patch(`${PATH}/${a}`, { parent_team_id: a }, at(1))).toMatchObject(refusedParent);
     expect(await client.patch(`${PATH}/${a}`, { parent_team_id: c }, at(1))).toMatchObject(refusedParent);
     await client.delete(`${PATH}/${b}`);
@@ -142,7 +142,7 @@ describe('the hierarchy', () => {
     expect((await client.patch(`${PATH}/${a}`, { parent_team_id: c }, at(1))).status).toBe(200);
   });
 
-  test.each([2, 3, 6])('%i teams that each move under the next at once make no circle', async (count) => {
+  test.each([2, 3, 6])('%i teams that concurrently move below each other make no cycle', async (count) => {
     const client = service.as(newWorkspace());
     for (let round = 0; round < 5; round += 1) {
       const ids: number[] = [];
@@ -158,11 +158,11 @@ describe('the hierarchy', () => {
     }
   });
 
-  test('two moves at once do not add up to more than 32 levels', async () => {
+  test('two concurrent moves do not add up to more than 32 levels', async () => {
     const client = service.as(newWorkspace());
-    const upper = await lineage(client, 15);
-    const middle = await lineage(client, 15);
-    const lower = await lineage(client, 15);
+    const upper = await createChain(client, 15);
+    const middle = await createChain(client, 15);
+    const lower = await createChain(client, 15);
     const answers = await Promise.all([
       client.patch(`${PATH}/${middle[0]}`, { parent_team_id: upper[14] }, at(1)),
       client.patch(`${PATH}/${lower[0]}`, { parent_team_id: middle[14] }, at(1)),
@@ -170,9 +170,9 @@ describe('the hierarchy', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('moves, restorations and archivings at once end without a deadlock', async () => {
+  test('concurrent moves, restorations and archivings do not deadlock', async () => {
     const client = service.as(newWorkspace());
-    const ids = await lineage(client, 4);
+    const ids = await createChain(client, 4);
     const revisionOf = async (id: number) => (await client.get(`${PATH}/${id}`)).body.team.revision as number;
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
@@ -189,7 +189,7 @@ describe('the hierarchy', () => {
 });
 
 describe('archiving a team', () => {
-  test('keeps it readable, out of the list, and nothing but restorable; those below it keep it', async () => {
+  test('leaves it readable and restorable, removes it from the list, and keeps it as a parent', async () => {
     const client = service.as(newWorkspace());
     const made = await create(client, 'team', { name: 'team' });
     const child = await create(client, 'team', { name: 'child', parent_team_id: made.id });
@@ -210,9 +210,9 @@ describe('archiving a team', () => {
     expect(await client.post(`${path}/restore`)).toMatchObject(refusal);
   });
 
-  test('its restoration wants the parent that it kept', async () => {
+  test('it can be restored only while its parent is active', async () => {
     const client = service.as(newWorkspace());
-    const [parent, child] = await lineage(client, 2);
+    const [parent, child] = await createChain(client, 2);
     for (const id of [child, parent]) await client.delete(`${PATH}/${id}`);
     expect(await client.post(`${PATH}/${child}/restore`)).toMatchObject({
       status: 409,
@@ -225,7 +225,7 @@ describe('archiving a team', () => {
     });
   });
 
-  test('an owner that is archived while services are given to it ends archived with every service that was accepted before', async () => {
+  test('refuses it as an owner from then on, also for concurrent creates', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 't' });
     const [archived, ...answers] = await Promise.all([
@@ -241,18 +241,18 @@ describe('archiving a team', () => {
 });
 
 describe('workspaces', () => {
-  test('see nothing of each other', async () => {
+  test('are separate', async () => {
     const { id } = await create(service.as(newWorkspace()), 'team', { name: 't' });
-    const stranger = service.as(newWorkspace());
+    const other = service.as(newWorkspace());
     const answers = await Promise.all([
-      stranger.get(`${PATH}/${id}`),
-      stranger.patch(`${PATH}/${id}`, { name: 'x' }, at(1)),
-      stranger.delete(`${PATH}/${id}`),
-      stranger.post(`${PATH}/${id}/restore`),
-      stranger.get(`${PATH}/${id}/members`),
-      stranger.post(`${PATH}/${id}/members`, { user_id: 1 }),
-      stranger.patch(`${PATH}/${id}/members/1`, { role: 'lead' }),
-      stranger.delete(`${PATH}/${id}/members/1`),
+      other.get(`${PATH}/${id}`),
+      other.patch(`${PATH}/${id}`, { name: 'x' }, at(1)),
+      other.delete(`${PATH}/${id}`),
+      other.post(`${PATH}/${id}/restore`),
+      other.get(`${PATH}/${id}/members`),
+      other.post(`${PATH}/${id}/members`, { user_id: 1 }),
+      other.patch(`${PATH}/${id}/members/1`, { role: 'lead' }),
+      other.delete(`${PATH}/${id}/members/1`),
     ]);
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
       Array.from({ length: 8 }, () => [404, 'not_found']),

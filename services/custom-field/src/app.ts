@@ -1,38 +1,42 @@
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
-import { openBase, openVersions, runService, type ServiceParts } from '@tocsin/service';
+import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
 import type { CustomFieldConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
 import { schema } from './schema.ts';
-import type { Tools } from './usecases/context.ts';
+import type { Dependencies } from './usecases/context.ts';
 
-/** What a caller may bring instead of the real thing: the embedded way to run, and tests. */
-export interface Parts extends ServiceParts {
+/** Replacements for what the service opens itself; for the embedded mode and for tests. */
+export interface Overrides extends ServiceOverrides {
   versions: Versions;
 }
 
-/** Builds the custom-field service, and starts it. */
-export async function startApp(config: CustomFieldConfig, parts: Partial<Parts> = {}): Promise<App> {
-  const base = openBase({ name: 'custom-field', schema, config, parts });
-  const { database, log } = base;
-  const announced = openVersions({ config, log, brought: parts.versions });
-  const relay = startRelay(base);
+const OWNER = 'custom_field';
 
-  const tools: Tools = {
+/** Builds the custom-field service and starts it. */
+export async function startApp(config: CustomFieldConfig, overrides: Partial<Overrides> = {}): Promise<App> {
+  const base = openBase({ name: 'custom-field', schema, config, overrides });
+  const { database, log } = base;
+  const versionsClient = openVersions({ config, log, override: overrides.versions });
+  const relay = startRelay(base);
+  const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
+
+  const dependencies: Dependencies = {
+    owner: OWNER,
     database,
-    clock: parts.clock ?? systemClock,
-    versions: announced.versions,
+    clock: overrides.clock ?? systemClock,
+    versions: versionsClient.versions,
     log,
     wakeRelay: relay.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 
   return runService(base, {
-    routes: routes({ tools, cursors }),
-    internalRoutes: internalRoutes(tools),
-    workers: [relay],
-    clients: [announced],
+    routes: routes({ dependencies, cursors }),
+    internalRoutes: internalRoutes(dependencies),
+    workers: [relay, announcer],
+    clients: [versionsClient],
   });
 }

@@ -6,7 +6,7 @@ const settings = { ...serviceSettings, ...redisSettings, CUSTOM_FIELD_DATABASE_U
 
 export type CustomFieldConfig = ReturnType<typeof customFieldConfig>;
 
-/** @throws ConfigError naming each setting that is missing or malformed */
+/** @throws ConfigError naming each missing or malformed setting */
 export function customFieldConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {

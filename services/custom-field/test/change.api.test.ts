@@ -6,7 +6,7 @@ let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
-/** A definition, by a client of a workspace of its own. */
+/** Creates a definition in a new workspace. */
 async function define(body: Record<string, unknown>): Promise<{ client: Client; path: string; field: { id: number } }> {
   const client = service.as(freshUser());
   const answer = await client.post(FIELDS, { name: 'Field', ...body });
@@ -15,7 +15,7 @@ async function define(body: Record<string, unknown>): Promise<{ client: Client; 
 }
 
 describe('changing a definition', () => {
-  test('takes every property of a create but slug and type, and the sort order besides', async () => {
+  test('accepts every property of a create except slug and type, and also the sort order', async () => {
     const { client, path } = await define({ field_type: 'select', config: { options: ['a'] } });
     const change = {
       name: 'Other',
@@ -42,7 +42,7 @@ describe('changing a definition', () => {
     }
   });
 
-  test('needs the revision that was read', async () => {
+  test('requires the present revision', async () => {
     const { client, path } = await define({ field_type: 'date' });
     expect(await client.patch(path, { name: 'x' })).toMatchObject({
       status: 428,
@@ -59,7 +59,7 @@ describe('changing a definition', () => {
     expect((await client.get(path)).body.field).toMatchObject({ name: 'Field', revision: 1 });
   });
 
-  test('of many that change the same revision at once, one succeeds', async () => {
+  test('succeeds for one of many concurrent changes of the same revision', async () => {
     const { client, path } = await define({ field_type: 'date' });
     const answers = await Promise.all(
       Array.from({ length: 10 }, async (_, index) => client.patch(path, { name: `name ${index}` }, revision(1))),
@@ -67,7 +67,7 @@ describe('changing a definition', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
   });
 
-  test('with what is there already changes nothing', async () => {
+  test('with equal values changes nothing', async () => {
     const { client, path } = await define({
       field_type: 'monetary',
       description: 'd',
@@ -89,7 +89,7 @@ describe('changing a definition', () => {
     }
   });
 
-  test('null clears what can be cleared', async () => {
+  test('null clears the properties that can be empty', async () => {
     const { client, path } = await define({
       field_type: 'string',
       description: 'd',
@@ -112,21 +112,21 @@ describe('changing a definition', () => {
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string, string]>([
     [
-      'a config that the kept default does not fit',
+      'a config that does not fit the stored default',
       { field_type: 'string', default_value: 'abcd' },
       { config: { max_length: 3 } },
       'invalid_request',
       'default_value',
     ],
     [
-      'a default that the kept config does not allow',
+      'a default that the stored config does not allow',
       { field_type: 'select', config: { options: ['a'] } },
       { default_value: 'b' },
       'invalid_request',
       'default_value',
     ],
     [
-      'options without the one that is the default',
+      'options without the default',
       { field_type: 'multi_select', config: { options: ['a', 'b'] }, default_value: ['a', 'b'] },
       { config: { options: ['a'] } },
       'invalid_request',
@@ -148,14 +148,14 @@ describe('changing a definition', () => {
       'config.options',
     ],
     [
-      'hiding what creation requires',
+      'not showing a field that creation requires',
       { field_type: 'date', show_on_creation: true, required_on_creation: true },
       { show_on_creation: false },
       'invalid_request',
       'required_on_creation',
     ],
     [
-      'requiring what creation does not show',
+      'requiring a field that creation does not show',
       { field_type: 'date' },
       { required_on_creation: true },
       'invalid_request',
@@ -175,7 +175,7 @@ describe('changing a definition', () => {
       'invalid_request',
       'external_source',
     ],
-    ['a sort order past its range', { field_type: 'date' }, { sort_order: 2 ** 31 }, 'invalid_request', 'sort_order'],
+    ['a sort order out of range', { field_type: 'date' }, { sort_order: 2 ** 31 }, 'invalid_request', 'sort_order'],
   ])('refuses %s', async (_what, definition, change, code, field) => {
     const { client, path } = await define(definition);
     const { status, body } = await client.patch(path, change, revision(1));
@@ -183,7 +183,7 @@ describe('changing a definition', () => {
     expect((await client.get(path)).body.field.revision).toBe(1);
   });
 
-  test('after the last sort order there is room for more', async () => {
+  test('the highest sort order is shared by the definitions created after it', async () => {
     const { client, path } = await define({ field_type: 'date' });
     expect((await client.patch(path, { sort_order: 2_147_483_647 }, revision(1))).status).toBe(200);
     const next = await client.post(FIELDS, { name: 'Next', field_type: 'date' });
@@ -193,7 +193,7 @@ describe('changing a definition', () => {
 });
 
 describe('archiving a definition', () => {
-  test('leaves it readable and read-only, until it is restored', async () => {
+  test('leaves it readable but read-only until it is restored', async () => {
     const { client, path, field } = await define({ field_type: 'date' });
     const archived = await client.delete(path);
     expect(archived.status).toBe(200);
@@ -205,7 +205,7 @@ describe('archiving a definition', () => {
 
     const wrongState = { status: 409, body: { code: 'invalid_resource_state' } };
     expect(await client.delete(path)).toMatchObject(wrongState);
-    // The state comes before the revision.
+    // The state is checked before the revision.
     expect(await client.patch(path, { name: 'x' }, revision(1))).toMatchObject(wrongState);
 
     const restored = await client.post(`${path}/restore`);
@@ -216,7 +216,7 @@ describe('archiving a definition', () => {
     expect((await client.patch(path, { name: 'x' }, revision(3))).status).toBe(200);
   });
 
-  test('finds only what there is', async () => {
+  test('returns not_found for an unknown ID', async () => {
     const client = service.as(freshUser());
     for (const answer of [
       await client.get(`${FIELDS}/999999`),
@@ -236,11 +236,11 @@ describe('archiving a definition', () => {
 });
 
 describe('the list', () => {
-  test('goes by sort order, time of creation, then ID, page by page, each definition once', async () => {
+  test('is sorted by sort order, time of creation, then ID, and has each definition once over all pages', async () => {
     const client = service.as(freshUser());
     for (let index = 0; index < 7; index += 1) await client.post(FIELDS, { name: `f${index}`, field_type: 'date' });
     const all = (await client.get(FIELDS)).body.fields as { id: number; name: string }[];
-    // The first goes last, and three share a place.
+    // Moves the first to the end, and gives two the same sort order as a third.
     await client.patch(`${FIELDS}/${all[0]!.id}`, { sort_order: 100 }, revision(1));
     for (const index of [3, 2]) await client.patch(`${FIELDS}/${all[index]!.id}`, { sort_order: 5 }, revision(1));
     const expected = ['f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f0'];
@@ -258,7 +258,7 @@ describe('the list', () => {
     expect((await client.get(FIELDS)).body.pagination).toEqual({ limit: 50, has_more: false });
   });
 
-  test('refuses a cursor of another list, and parameters that it does not know', async () => {
+  test('refuses a cursor of another list and unknown parameters', async () => {
     const client = service.as(freshUser());
     for (const name of ['a', 'b']) await client.post(FIELDS, { name, field_type: 'date' });
     const { next_cursor: cursor } = (await client.get(`${FIELDS}?limit=1`)).body.pagination;

@@ -5,8 +5,8 @@ let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
-describe('defining a field', () => {
-  test('answers the definition with its defaults, and nothing that it does not have', async () => {
+describe('creating a definition', () => {
+  test('returns the definition with defaults; properties without a value are absent', async () => {
     const user = freshUser();
     const { status, body, headers } = await service
       .as(user)
@@ -37,7 +37,7 @@ describe('defining a field', () => {
     expect(again.headers.get('Service-Resource-Version')).toBe('1');
   });
 
-  test('keeps everything that it is given', async () => {
+  test('stores every given property', async () => {
     const given = {
       name: 'Cost',
       slug: 'cost-eur',
@@ -58,7 +58,7 @@ describe('defining a field', () => {
     expect(body.field).toMatchObject({ ...given, external_source: 'erp' });
   });
 
-  test('takes null for what can be cleared, as if it were not said', async () => {
+  test('treats null as absent for properties that can be cleared', async () => {
     const { status, body } = await service.as(freshUser()).post(FIELDS, {
       name: 'Note',
       field_type: 'json',
@@ -73,7 +73,7 @@ describe('defining a field', () => {
     }
   });
 
-  test('gives each the next place in the order, also when many come at once', async () => {
+  test('gives each the next sort order and its own slug, also concurrently', async () => {
     const client = service.as(freshUser());
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => client.post(FIELDS, { name: 'Same name', field_type: 'string' })),
@@ -85,23 +85,23 @@ describe('defining a field', () => {
     );
   });
 
-  test('a workspace sees its own only', async () => {
+  test('a workspace sees only its own definitions', async () => {
     const { body } = await service.as(freshUser()).post(FIELDS, { name: 'Mine', field_type: 'string' });
-    const stranger = service.as(freshUser());
-    expect((await stranger.get(`${FIELDS}/${body.field.id}`)).body).toMatchObject({ code: 'not_found' });
-    expect((await stranger.delete(`${FIELDS}/${body.field.id}`)).status).toBe(404);
-    expect((await stranger.get(FIELDS)).body.fields).toEqual([]);
-    expect((await stranger.post(FIELDS, { name: 'Mine', field_type: 'string' })).body.field.slug).toBe('mine');
+    const other = service.as(freshUser());
+    expect((await other.get(`${FIELDS}/${body.field.id}`)).body).toMatchObject({ code: 'not_found' });
+    expect((await other.delete(`${FIELDS}/${body.field.id}`)).status).toBe(404);
+    expect((await other.get(FIELDS)).body.fields).toEqual([]);
+    expect((await other.post(FIELDS, { name: 'Mine', field_type: 'string' })).body.field.slug).toBe('mine');
   });
 
   test.each<[string, Record<string, unknown>, string, string]>([
     ['no name', { name: undefined }, 'invalid_request', 'name'],
     ['a blank name', { name: ' \n' }, 'invalid_request', 'name'],
     ['a name of 65 characters', { name: '🔥'.repeat(65) }, 'invalid_request', 'name'],
-    ['a name that is no text', { name: 5 }, 'invalid_request', 'name'],
+    ['a name that is not a text', { name: 5 }, 'invalid_request', 'name'],
     ['no type', { field_type: undefined }, 'invalid_request', 'field_type'],
     ['an unknown type', { field_type: 'multiselect' }, 'invalid_request', 'field_type'],
-    ['a property that it does not know', { colour: 'red' }, 'unknown_field', 'colour'],
+    ['an unknown property', { colour: 'red' }, 'unknown_field', 'colour'],
     ['a sort order', { sort_order: 1 }, 'unknown_field', 'sort_order'],
     ['an upper-case slug', { slug: 'Cause' }, 'invalid_request', 'slug'],
     ['an empty slug', { slug: '' }, 'invalid_request', 'slug'],
@@ -112,7 +112,7 @@ describe('defining a field', () => {
     ['a null flag', { required: null }, 'invalid_request', 'required'],
     ['a null category', { category: null }, 'invalid_request', 'category'],
     [
-      'a requirement that creation does not show',
+      'a required field that is not shown on creation',
       { required_on_creation: true },
       'invalid_request',
       'required_on_creation',
@@ -126,7 +126,7 @@ describe('defining a field', () => {
       'invalid_request',
       'external_source',
     ],
-    ['text that cannot be kept', { description: 'a\u0000b' }, 'invalid_request', 'description'],
+    ['text that cannot be stored', { description: 'a\u0000b' }, 'invalid_request', 'description'],
   ])('refuses %s', async (_what, change, code, field) => {
     const { status, body } = await service
       .as(freshUser())
@@ -135,7 +135,7 @@ describe('defining a field', () => {
   });
 
   test.each(['context', 'impact', 'analysis', 'custom'])(
-    'takes the category %s, without a source',
+    'accepts the category %s without a source',
     async (category) => {
       const { body } = await service.as(freshUser()).post(FIELDS, { name: 'x', field_type: 'date', category });
       expect(body.field).toMatchObject({ category });
@@ -143,12 +143,12 @@ describe('defining a field', () => {
     },
   );
 
-  test.each(['always', 'prominent', 'standard', 'collapsed'])('takes the visibility %s', async (visibility_level) => {
+  test.each(['always', 'prominent', 'standard', 'collapsed'])('accepts the visibility %s', async (visibility_level) => {
     const { body } = await service.as(freshUser()).post(FIELDS, { name: 'x', field_type: 'date', visibility_level });
     expect(body.field).toMatchObject({ visibility_level });
   });
 
-  test('a slug is taken for good, by archived definitions too', async () => {
+  test('a slug stays taken, by archived definitions too', async () => {
     const client = service.as(freshUser());
     const { body } = await client.post(FIELDS, { name: 'One', slug: 'taken', field_type: 'string' });
     const duplicate = { status: 409, body: { code: 'duplicate_slug', field: 'slug' } };
@@ -160,7 +160,7 @@ describe('defining a field', () => {
   });
 });
 
-describe('the config of a type, and the default that must fit it', () => {
+describe('the config of a type and the default value', () => {
   test.each<[string, Record<string, unknown>, unknown]>([
     ['string', { max_length: 4 }, '🔥🔥🔥🔥'],
     ['string', {}, ''],
@@ -178,7 +178,7 @@ describe('the config of a type, and the default that must fit it', () => {
     ['select', { allow_custom: true }, 'anything'],
     ['multi_select', { options: ['a', 'b'] }, []],
     ['multi_select', { options: ['a', 'b'], allow_custom: true }, ['b', 'c']],
-  ])('%s with %j takes the default %j', async (field_type, config, default_value) => {
+  ])('%s with %j accepts the default %j', async (field_type, config, default_value) => {
     const client = service.as(freshUser());
     const { status, body } = await client.post(FIELDS, { name: 'x', field_type, config, default_value });
     expect(status).toBe(201);

@@ -4,33 +4,33 @@ import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { asService, eventually, httpClient } from '@tocsin/testing';
 import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
 
-/** Versions in memory whose keeper can be away. */
-const away = { now: false };
-function flakyVersions(): Versions {
-  const kept = memoryVersions();
+/** Versions in memory that can be made to fail. */
+const outage = { active: false };
+function failingVersions(): Versions {
+  const versions = memoryVersions();
   return {
-    read: kept.read,
-    raise: async (...news) => {
-      if (away.now) throw new Error('nobody is there');
-      await kept.raise(...news);
+    read: versions.read,
+    raise: async (...version) => {
+      if (outage.active) throw new Error('the versions are not available');
+      await versions.raise(...version);
     },
   };
 }
 
 let service: TestService;
-beforeAll(async () => void (service = await startService({ versions: flakyVersions() })));
+beforeAll(async () => void (service = await startService({ versions: failingVersions() })));
 afterAll(async () => service.stop());
 
 const changes = async (workspaceId: number, since: number) => {
   const path = `${INTERNAL_PATHS.customFieldChanges}?workspace_id=${workspaceId}&since=${since}`;
-  const answer = await httpClient(service.app.url, asService('incident')).get(path);
+  const answer = await httpClient(service.app.url, asService('incident', 'custom-field')).get(path);
   expect(answer.status).toBe(200);
   return customFieldChanges.parse(answer.body);
 };
-const known = async (workspaceId: number) => (await service.versions.read(['custom_field'], workspaceId))[0];
+const publishedVersion = async (workspaceId: number) => (await service.versions.read(['custom_field'], workspaceId))[0];
 
-describe('telling the replicas', () => {
-  test('every change has a version, known before it is answered, and an event', async () => {
+describe('the replication of definitions', () => {
+  test('every change has an event, and a version that is published before the response', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
     const client = service.as(user);
@@ -43,17 +43,17 @@ describe('telling the replicas', () => {
       required_on_creation: true,
     });
     const path = `${FIELDS}/${body.field.id}`;
-    expect(await known(workspaceId)).toBe(1);
+    expect(await publishedVersion(workspaceId)).toBe(1);
     await client.patch(path, { required: true }, revision(1));
-    expect(await known(workspaceId)).toBe(2);
+    expect(await publishedVersion(workspaceId)).toBe(2);
     await client.delete(path);
-    expect(await known(workspaceId)).toBe(3);
+    expect(await publishedVersion(workspaceId)).toBe(3);
     await client.post(`${path}/restore`);
-    expect(await known(workspaceId)).toBe(4);
+    expect(await publishedVersion(workspaceId)).toBe(4);
 
     const mine = await eventually(() => {
-      const found = service.events.filter(({ workspace }) => workspace.id === workspaceId);
-      return found.length >= 4 && found;
+      const events = service.events.filter(({ workspace }) => workspace.id === workspaceId);
+      return events.length >= 4 && events;
     });
     expect(mine.map(({ type, data }) => [type, data.version, data.field['revision']])).toEqual(
       [1, 2, 3, 4].map((number) => ['custom-field.changed', number, number]),
@@ -77,7 +77,7 @@ describe('telling the replicas', () => {
     expect(mine[2]?.data.field['archived_at']).not.toBeNull();
   });
 
-  test('what changes nothing, or is refused, makes no version and no event', async () => {
+  test('requests that are refused or change nothing make no version and no event', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
     const client = service.as(user);
@@ -88,17 +88,17 @@ describe('telling the replicas', () => {
     expect(await changes(workspaceId, 0)).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
     await client.delete(`${FIELDS}/${body.field.id}`);
     const mine = await eventually(() => {
-      const found = service.events.filter(({ workspace }) => workspace.id === workspaceId);
-      return found.some(({ data }) => data.version === 2) && found;
+      const events = service.events.filter(({ workspace }) => workspace.id === workspaceId);
+      return events.some(({ data }) => data.version === 2) && events;
     });
     expect(mine.map(({ data }) => data.version)).toEqual([1, 2]);
   });
 
-  test('answers what changed since a version, and raises a version that went missing', async () => {
+  test('a pull returns the changes since a version, and publishes a version that is missing', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
     expect(await changes(workspaceId, 0)).toEqual({ version: 0, fields: [] });
-    expect(await known(workspaceId)).toBe(0);
+    expect(await publishedVersion(workspaceId)).toBe(0);
 
     const client = service.as(user);
     for (const name of ['a', 'b', 'c']) await client.post(FIELDS, { name, field_type: 'date' });
@@ -112,7 +112,7 @@ describe('telling the replicas', () => {
     expect(await changes((user.workspace?.id ?? 0) + 1, 0)).toMatchObject({ fields: [] });
   });
 
-  test('versions become visible in their order, however many change at once', async () => {
+  test('versions become visible in order, also with concurrent changes', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
     const client = service.as(user);
@@ -120,7 +120,7 @@ describe('telling the replicas', () => {
     const writes = Promise.all(
       Array.from({ length: 30 }, async (_, index) => client.post(FIELDS, { name: `f${index}`, field_type: 'date' })),
     ).finally(() => (writing = false));
-    // A replica that pulls all the while must end up with everything.
+    // A replica that pulls in the meantime must end up with every definition.
     const replica = new Map<number, string>();
     let since = 0;
     const pull = async () => {
@@ -136,26 +136,26 @@ describe('telling the replicas', () => {
     expect(replica.size).toBe(30);
   });
 
-  test('a change stands though its version cannot be raised', async () => {
+  test('a change is committed even if its version cannot be published', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
-    away.now = true;
+    outage.active = true;
     const { status } = await service.as(user).post(FIELDS, { name: 'a', field_type: 'date' });
-    const asked = await changes(workspaceId, 0);
-    away.now = false;
+    const pulled = await changes(workspaceId, 0);
+    outage.active = false;
     expect(status).toBe(201);
-    expect(asked).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
-    expect(await known(workspaceId)).toBeUndefined();
+    expect(pulled).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
+    expect(await publishedVersion(workspaceId)).toBeUndefined();
     await changes(workspaceId, 0);
-    expect(await known(workspaceId)).toBe(1);
+    expect(await publishedVersion(workspaceId)).toBe(1);
     await eventually(() => service.events.some(({ workspace }) => workspace.id === workspaceId));
   });
 
-  test('answers its own kind only', async () => {
+  test('a pull is for other services only', async () => {
     const path = `${INTERNAL_PATHS.customFieldChanges}?workspace_id=1&since=0`;
     expect((await service.as(freshUser()).get(path)).status).toBe(401);
     expect((await httpClient(service.app.url).get(path)).status).toBe(401);
-    const self = httpClient(service.app.url, asService());
+    const self = httpClient(service.app.url, asService('incident', 'custom-field'));
     expect((await self.get(`${INTERNAL_PATHS.customFieldChanges}?workspace_id=1`)).status).toBe(400);
     expect((await self.get(FIELDS)).status).toBe(401);
   });

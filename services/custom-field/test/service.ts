@@ -1,32 +1,32 @@
 import { type Envelope, QUEUES } from '@tocsin/contracts';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
-import { type ServiceUnderTest, testGround, type TestUser } from '@tocsin/testing';
-import { type Parts, startApp } from '../src/app.ts';
+import { type ServiceUnderTest, serviceHarness, type TestUser } from '@tocsin/testing';
+import { type Overrides, startApp } from '../src/app.ts';
 import { customFieldConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 
-/** The custom-field service on a database of its own. */
+/** The custom-field service on its own database. */
 export interface TestService extends ServiceUnderTest {
   versions: Versions;
-  /** What it has published, in the order of arrival. */
+  /** The events that it has published, in the order of arrival. */
   events: Envelope<{ version: number; field: Record<string, unknown> }>[];
 }
 
-export async function startService(parts: Partial<Parts> = {}): Promise<TestService> {
-  const ground = await testGround('custom-field', schema);
+export async function startService(overrides: Partial<Overrides> = {}): Promise<TestService> {
+  const harness = await serviceHarness('custom-field', schema);
   const events: TestService['events'] = [];
-  ground.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
+  harness.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
     events.push(JSON.parse(body.toString()));
     return 'ack';
   });
-  const versions = parts.versions ?? memoryVersions();
-  const config = customFieldConfig({ ...ground.settings, CUSTOM_FIELD_DATABASE_URL: ground.databaseUrl });
-  const app = await startApp(config, { ...ground.parts, ...parts, versions });
-  return { ...ground.serving(app), versions, events };
+  const versions = overrides.versions ?? memoryVersions();
+  const config = customFieldConfig({ ...harness.settings, CUSTOM_FIELD_DATABASE_URL: harness.databaseUrl });
+  const app = await startApp(config, { ...harness.overrides, ...overrides, versions });
+  return { ...harness.serviceUnderTest(app), versions, events };
 }
 
 let workspaces = 1_000;
-/** A user of a workspace that no other test knows. */
+/** A user of a workspace that no other test uses. */
 export const freshUser = (): TestUser => ({ workspace: { id: (workspaces += 1) } });
 
 export const FIELDS = '/api/v1/custom-fields';

@@ -1,59 +1,60 @@
 import { parseTimestamp } from '@tocsin/contracts';
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 import { type Knex, systemClock } from '@tocsin/runtime';
-import { DEFAULT_TEMPLATE, findTemplateFault } from './domain/channel-name.ts';
+import { DEFAULT_TEMPLATE, findTemplateViolation } from './domain/channel-name.ts';
 import { type ConfigurationPart, readConfigurationPart } from './domain/configuration-part.ts';
-import { identify } from './domain/timeline-groups.ts';
+import { assignGroupIds } from './domain/timeline-group-ids.ts';
 import { chatConnectionStore } from './store/chat-connection-store.ts';
 import { type ConfigurationChange, configurationChanges } from './store/configuration-changes.ts';
 import { timelineGroupStore } from './store/timeline-group-store.ts';
 import { chatKeyring } from './usecases/chats.ts';
 
-/** A change of a workspace's configuration that was found to be possible. */
+/** A validated change of a workspace's configuration. */
 export interface ConfigurationPlan {
-  /** Makes the change, and answers the lists that it made, as the file would say them, with the IDs that were given. */
+  /** Applies the change. Returns the new lists in the form of the file, with the assigned IDs. */
   apply(trx: Knex.Transaction): Promise<Record<string, unknown>>;
 }
 
 /**
- * Judges the part of a workspace's configuration that is this service's: any of `workflow_statuses`, `severities`,
- * `exchange_rates` and `timeline_groups`, each the whole new list (contract: Administration). Whoever applies it raises
- * the workspace's version afterwards.
- * @throws DomainError `unknown_field` or `invalid_request` naming the place in the file, for what is still in use too
+ * Validates this service's part of a workspace's configuration: any of `workflow_statuses`, `severities`, `exchange_rates` and
+ * `timeline_groups`, each replacing the stored list (contract: Administration). The caller of `apply` raises the workspace's
+ * version afterwards.
+ * @throws DomainError `unknown_field` or `invalid_request` naming the field of the file, also if it removes an entry in use
  */
 export async function planConfiguration(
   database: Knex,
   workspaceId: number,
   part: unknown,
 ): Promise<ConfigurationPlan> {
-  const wanted = readConfigurationPart(part);
-  await checkUse(database, workspaceId, wanted);
+  const requested = readConfigurationPart(part);
+  await checkUse(database, workspaceId, requested);
   return {
     async apply(trx) {
       const changes = configurationChanges(trx, workspaceId);
-      const change = changeOf(wanted);
+      const change = toConfigurationChange(requested);
+      await changes.begin();
+      // Check again: since `begin` no other transaction changes the configuration or an incident's status or severity.
+      await checkUse(trx, workspaceId, requested);
       await changes.write(change);
-      // Again, for time has gone by; and now nobody else configures the workspace.
-      await checkUse(trx, workspaceId, wanted);
       if (change.workflowStatuses !== undefined) await changes.realignEnds(change.workflowStatuses);
-      if (wanted.timeline_groups === undefined) return { ...wanted };
+      if (requested.timeline_groups === undefined) return { ...requested };
 
       const groups = timelineGroupStore(trx, workspaceId);
-      const timeline_groups = identify(wanted.timeline_groups, await groups.list());
+      const timeline_groups = assignGroupIds(requested.timeline_groups, await groups.list());
       await groups.replace(timeline_groups);
-      return { ...wanted, timeline_groups };
+      return { ...requested, timeline_groups };
     },
   };
 }
 
-/** How a workspace is connected to its chat; the token stays out of sight. */
+/** A workspace's chat connection without its token. */
 export interface ConnectedWorkspace {
   channelTemplate: string;
 }
 
 /**
- * Connects a workspace to its chat, in place of the connection that it had; in force for the next request (contract: Chat).
- * The token is kept encrypted. Whether the chat accepts it is not asked here.
+ * Connects a workspace to its chat and replaces an existing connection; takes effect with the next request (contract: Chat).
+ * Stores the token encrypted and does not check it with the chat.
  * @throws DomainError `invalid_request` naming `bot_token` or `channel_template`
  */
 export async function connectChat(
@@ -61,48 +62,56 @@ export async function connectChat(
   connection: { workspaceId: number; botToken: string; channelTemplate: string | undefined; secretKeys: string },
 ): Promise<ConnectedWorkspace> {
   const { workspaceId, botToken, channelTemplate = DEFAULT_TEMPLATE, secretKeys } = connection;
-  // As a header can carry it.
-  if (!/^[\x21-\x7e]{1,512}$/.test(botToken)) throw invalid('bot_token', 'The bot token must be one, without spaces');
-  const fault = findTemplateFault(channelTemplate);
-  if (fault !== undefined) throw invalid('channel_template', `The template ${fault}`);
+  // The characters that a header can carry without spaces.
+  if (!/^[\x21-\x7e]{1,512}$/.test(botToken))
+    throw invalidRequest('bot_token', 'The bot token must be 1 to 512 printable ASCII characters without spaces');
+  const violation = findTemplateViolation(channelTemplate);
+  if (violation !== undefined) throw invalidRequest('channel_template', `The template ${violation}`);
   const token = chatKeyring(secretKeys).seal(botToken, String(workspaceId));
   await chatConnectionStore(database).put({ workspaceId, token, channelTemplate }, systemClock.now());
   return { channelTemplate };
 }
 
-/** Cuts a workspace's connection to its chat; answers whether there was one. Channels stay as they are. */
+/** Disconnects a workspace from its chat; returns whether it was connected. Channels stay as they are. */
 export const disconnectChat = async (database: Knex, workspaceId: number): Promise<boolean> =>
   chatConnectionStore(database).remove(workspaceId);
 
-/** Refuses to take away what incidents, archived ones too, or their timelines still have. */
-async function checkUse(db: Knex, workspaceId: number, wanted: ConfigurationPart): Promise<void> {
+/** Whether the database contains data that is encrypted with the secret keys. */
+export const holdsSecrets = async (database: Knex): Promise<boolean> => chatConnectionStore(database).hasAny();
+
+/** Refuses to remove entries that incidents, including archived ones, or timeline events still use. */
+async function checkUse(db: Knex, workspaceId: number, requested: ConfigurationPart): Promise<void> {
   const changes = configurationChanges(db, workspaceId);
   for (const [field, column] of [
     ['workflow_statuses', 'status'],
     ['severities', 'severity'],
   ] as const) {
-    const entries = wanted[field];
+    const entries = requested[field];
     if (entries === undefined) continue;
     const used = await changes.findMissing(
       column,
       entries.map(({ key }) => key),
     );
-    if (used !== undefined) throw invalid(field, `The ${column} ${used} cannot be removed: incidents still have it`);
+    if (used !== undefined) throw invalidRequest(field, `The ${column} ${used} cannot be removed: incidents use it`);
   }
-  if (wanted.timeline_groups === undefined) return;
+  if (requested.timeline_groups === undefined) return;
   const groups = timelineGroupStore(db, workspaceId);
   const existing = await groups.list();
-  const kept = new Set(identify(wanted.timeline_groups, existing).map(({ id }) => id));
+  const kept = new Set(assignGroupIds(requested.timeline_groups, existing).map(({ id }) => id));
   const removed = existing.filter(({ id }) => !kept.has(id));
   const used = await groups.findUsed(removed.map(({ id }) => id));
   if (used !== undefined) {
     const name = removed.find(({ id }) => id === used)?.name;
-    throw invalid('timeline_groups', `The group ${used} (${name}) cannot be removed: timeline events are in it`);
+    throw invalidRequest('timeline_groups', `The group ${used} (${name}) cannot be removed: it has timeline events`);
   }
 }
 
-/** The lists as they are kept. */
-function changeOf({ workflow_statuses, severities, exchange_rates }: ConfigurationPart): ConfigurationChange {
+/** Converts the lists into the stored form. */
+function toConfigurationChange({
+  workflow_statuses,
+  severities,
+  exchange_rates,
+}: ConfigurationPart): ConfigurationChange {
   return {
     ...(workflow_statuses !== undefined && {
       workflowStatuses: workflow_statuses.map((status, order) => ({
@@ -133,3 +142,8 @@ function changeOf({ workflow_statuses, severities, exchange_rates }: Configurati
     }),
   };
 }
+
+// For the seed, which fills the service's tables in bulk.
+export { fold } from './domain/fold.ts';
+export { type Mrr, mrrParts } from './store/mrr-parts.ts';
+export { textGrams } from './store/text-grams.ts';

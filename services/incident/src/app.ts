@@ -3,7 +3,7 @@ import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/htt
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, openVersions, runService, type ServiceParts } from '@tocsin/service';
+import { openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
 import { owners as ownerClients } from './clients/owners.ts';
 import { slackChat } from './clients/slack.ts';
 import { sourceDocuments } from './clients/source-documents.ts';
@@ -12,69 +12,71 @@ import { attachmentUrls } from './http/attachment-urls.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
 import { customerImpactHandlers } from './messaging/customer-impact.ts';
-import { countIgnored } from './messaging/ignored.ts';
+import { countIgnored } from './messaging/ignored-events.ts';
 import { investigationRunHandlers } from './messaging/investigation-runs.ts';
 import { replicaHandlers } from './messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import { fieldDefinitions } from './store/field-definitions.ts';
-import { chats, type Patience } from './usecases/chats.ts';
-import type { Tools } from './usecases/context.ts';
+import { chats, type ChatTimeout } from './usecases/chats.ts';
+import type { Dependencies } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
+import { chatTokenRotation } from './usecases/rotate-chat-tokens.ts';
 
-/** What a caller may bring instead of the real thing: the embedded way to run, and tests. */
-export interface Parts extends ServiceParts {
+/** Replacements for the service's dependencies, for the embedded mode and tests. */
+export interface Overrides extends ServiceOverrides {
   versions: Versions;
-  /** Instead of the name servers. */
+  /** Resolves host names instead of DNS. */
   resolve: Resolve;
-  /** Certificates that servers of documents are verified by, instead of the system's. */
+  /** CA certificates (PEM) for document servers instead of the system's. */
   ca: string;
-  /** How long a document may take; milliseconds. */
+  /** Milliseconds for fetching a document. */
   documentTimeout: number;
 }
 
-/** Milliseconds that a chat may take to answer one call (contract: Chat). */
-const CHAT_TIMEOUT = 5_000;
-/** Milliseconds that all calls of a question may take: a list of channels or invitations may have many pages. */
-const CHAT_PATIENCE: Record<Patience, number> = { 'while-a-client-waits': 15_000, 'in-the-background': 60_000 };
+/** Milliseconds for one request to a chat (contract: Chat). */
+const CHAT_CALL_TIMEOUT = 5_000;
+/** Milliseconds for one method of a chat with all its requests: lists of channels and invitations may have many pages. */
+const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background: 60_000 };
 
-/** Builds the incident service, and starts it. */
-export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {}): Promise<App> {
-  const base = openBase({ name: 'incident', schema, config, parts });
-  const { database, keyring, log, metrics } = base;
-  const announced = openVersions({ config, log, brought: parts.versions });
-  const owners = ownerClients({ urls: config.owners, keyring });
+/** Builds and starts the incident service. */
+export async function startApp(config: IncidentConfig, overrides: Partial<Overrides> = {}): Promise<App> {
+  const base = openBase({ name: 'incident', schema, config, overrides });
+  const { database, log, metrics } = base;
+  const versions = openVersions({ config, log, override: overrides.versions });
+  const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
   const relay = startRelay(base);
 
   const provisioning = {
     database,
-    clock: parts.clock ?? systemClock,
+    clock: overrides.clock ?? systemClock,
     chats: chats({
       database,
       secretKeys: config.secretKeys,
-      open: (token, patience) =>
+      open: (token, timeout, signal) =>
         slackChat({
           token,
           apiUrl: config.slackApiUrl,
-          timeout: CHAT_PATIENCE[patience],
-          callTimeout: CHAT_TIMEOUT,
+          timeout: CHAT_TIMEOUTS[timeout],
+          callTimeout: CHAT_CALL_TIMEOUT,
+          signal,
         }),
     }),
     wakeRelay: relay.wake,
   };
-  const provisioner = startProvisioner({ tools: provisioning, log, metrics });
+  const provisioner = startProvisioner({ dependencies: provisioning, log, metrics });
 
-  const tools: Tools = {
+  const dependencies: Dependencies = {
     ...provisioning,
     configurations: configurations(database),
-    replicas: replicas({ database, versions: announced.versions, owners, log }),
+    replicas: replicas({ database, versions: versions.versions, owners, log }),
     fields: fieldDefinitions(database),
     documents: sourceDocuments({
       testReceivers: config.testReceivers,
-      resolve: parts.resolve,
-      ca: parts.ca,
-      timeout: parts.documentTimeout,
+      resolve: overrides.resolve,
+      ca: overrides.ca,
+      timeout: overrides.documentTimeout,
     }),
     wakeProvisioner: provisioner.wake,
   };
@@ -82,13 +84,13 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
   const attachmentUrl = attachmentUrls({
     baseUrl: config.attachmentBaseUrl,
     secretKeys: config.secretKeys,
-    clock: tools.clock,
+    clock: dependencies.clock,
   });
   const ignored = countIgnored(metrics);
 
   return runService(base, {
-    routes: routes({ tools, cursors, attachmentUrl }),
-    internalRoutes: internalRoutes({ tools }),
+    routes: routes({ dependencies, cursors, attachmentUrl }),
+    internalRoutes: internalRoutes({ dependencies }),
     consumers: [
       { queue: QUEUES.incidentReplicas, handlers: replicaHandlers },
       {
@@ -96,12 +98,15 @@ export async function startApp(config: IncidentConfig, parts: Partial<Parts> = {
         handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
       },
     ],
-    sweeps: [
-      { name: 'forgetting idempotency keys', work: async () => sweepIdempotencyKeys(database) },
-      { name: 'resealing chat tokens', work: async () => tools.chats.reseal().then(() => false) },
+    periodicTasks: [
+      { name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) },
+      {
+        name: 'rotating the encryption of chat tokens',
+        work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),
+      },
     ],
     dispatchers: [provisioner],
     workers: [relay],
-    clients: [announced, owners],
+    clients: [versions, owners],
   });
 }

@@ -19,7 +19,7 @@ const settings = {
   CATALOG_URL: setting.url(['http:', 'https:']),
   CUSTOM_FIELD_URL: setting.url(['http:', 'https:']),
   ATTACHMENT_BASE_URL: setting.url(['http:', 'https:']).optional(),
-  /** Instead of Slack's own API. */
+  /** The base URL of the API instead of Slack's. */
   SLACK_API_URL: setting.url(['http:', 'https:']).optional(),
 };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/runtime';
+import { type Answer, eventually } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
@@ -33,13 +34,13 @@ const configure = async (workspaceId: number, part: object) => {
   const plan = await planConfiguration(database, workspaceId, part);
   return database.transaction(async (trx) => plan.apply(trx));
 };
-/** A user's view of a workspace after its version has been raised so many times. */
+/** A client of a workspace at a version. */
 const as = (id: number, version = 0) => service.as({ workspace: { id, slug: `w${id}`, version } });
 const refused = (field: string, message: RegExp) =>
   expect.objectContaining({ code: 'invalid_request', field, message: expect.stringMatching(message) });
 
 describe('statuses and severities', () => {
-  test('are what they are said to be, in that order', async () => {
+  test('are stored in the given order', async () => {
     const printed = await configure(1, {
       workflow_statuses: statuses(status('on-hold')),
       severities: [
@@ -83,7 +84,7 @@ describe('statuses and severities', () => {
     expect(await as(2).get('/api/v1/configuration/severities')).toMatchObject({ body: { severities: { length: 4 } } });
   });
 
-  test('change one without the other', async () => {
+  test('can be replaced separately', async () => {
     await configure(3, { workflow_statuses: statuses() });
     await configure(3, { severities: [{ key: 'p1', label: 'P1', is_default: true, min_score: 0 }] });
     const client = as(3, 1);
@@ -91,7 +92,7 @@ describe('statuses and severities', () => {
     expect((await client.get('/api/v1/configuration/severities')).body.severities).toHaveLength(1);
   });
 
-  test('that incidents have cannot go, archived ones included', async () => {
+  test('cannot be removed while active or archived incidents use them', async () => {
     const client = as(4);
     const { body } = await client.post('/api/v1/incidents', { title: 'x', status: 'monitoring', severity: 'sev2' });
     await client.post(`/api/v1/incidents/${body.incident.id}/archive`);
@@ -100,12 +101,12 @@ describe('statuses and severities', () => {
     );
     const severities = [{ key: 'sev3', label: 'x', is_default: true, min_score: 0 }];
     await expect(configure(4, { severities })).rejects.toEqual(refused('severities', /severity sev2/));
-    // Another workspace has none of it.
+    // Another workspace does not count.
     await configure(5, { workflow_statuses: statuses(), severities });
     expect((await as(4, 1).get('/api/v1/configuration/severities')).body.severities).toHaveLength(4);
   });
 
-  test('that an incident got between the plan and its execution cannot go either', async () => {
+  test('cannot be removed if an incident got them after the plan', async () => {
     const plan = await planConfiguration(database, 6, { workflow_statuses: statuses() });
     await as(6).post('/api/v1/incidents', { title: 'x', status: 'monitoring' });
     await expect(database.transaction(async (trx) => plan.apply(trx))).rejects.toEqual(
@@ -114,7 +115,7 @@ describe('statuses and severities', () => {
     expect((await as(6, 1).get('/api/v1/configuration/workflow-statuses')).body.workflow_statuses).toHaveLength(6);
   });
 
-  test('a status that becomes terminal has ended its incidents, and one that no longer is has not', async () => {
+  test('a status that becomes terminal ends its incidents; one that stops being terminal reopens them', async () => {
     const keep = ['open', 'monitoring'].map((key) => status(key));
     const client = as(7);
     const { body } = await client.post('/api/v1/incidents', { title: 'x', impact_started_at: '2026-01-01T00:00:00Z' });
@@ -131,8 +132,120 @@ describe('statuses and severities', () => {
   });
 });
 
+const isWaiting = async () => {
+  const { rows } = await database.raw(`
+    select 1 from pg_stat_activity
+    where datname = current_database() and application_name = 'tocsin-incident' and wait_event_type = 'Lock'`);
+  return rows.length > 0;
+};
+
+/** Sends the request during the change's transaction, and commits when the request waits for a lock or has ended. */
+async function during(plan: Awaited<ReturnType<typeof planConfiguration>>, request: () => Promise<Answer>) {
+  const trx = await database.transaction();
+  await plan.apply(trx);
+  const answer = request();
+  await Promise.race([answer, eventually(isWaiting, { what: 'a request that waits for the change' })]);
+  await trx.commit();
+  return answer;
+}
+
+/** Requests that are checked against a cached configuration. */
+describe('a change of statuses and severities', () => {
+  const ON_HOLD_TERMINAL = statuses(status('open'), status('monitoring'), status('on-hold', { is_terminal: true }));
+  const WITHOUT_MONITORING = statuses(status('open'), status('on-hold'));
+  const ONE_SEVERITY = [{ key: 'sev3', label: 'x', is_default: true, min_score: 0 }];
+  const INCIDENTS = '/api/v1/incidents';
+  let workspaces = 100;
+
+  /** A workspace with an incident and a cached configuration, and the configuration to apply. */
+  async function prepare(part: object) {
+    workspaces += 1;
+    const client = as(workspaces);
+    const { body } = await client.post(INCIDENTS, { title: 'x', severity: 'sev3' });
+    return { client, id: body.incident.id, plan: await planConfiguration(database, workspaces, part) };
+  }
+
+  const revision = (number: number) => ({ 'If-Service-Resource-Version': String(number) });
+  const removed = (field: string) => ({ status: 400, body: { code: 'invalid_request', field } });
+  const endOf = async (id: number) => (await database('incidents').where({ id }).first('ended_at')).ended_at;
+
+  test.each([
+    ['status', { status: 'monitoring' }, { workflow_statuses: WITHOUT_MONITORING }],
+    ['severity', { severity: 'sev1' }, { severities: ONE_SEVERITY }],
+  ])('prevents a create with a removed %s', async (field, changes, part) => {
+    const { client, plan } = await prepare(part);
+    const keyed = client.with({ 'Idempotency-Key': 'k' });
+    const create = async () => keyed.post(INCIDENTS, { title: 'y', ...changes });
+    expect(await during(plan, create)).toMatchObject(removed(field));
+    // The workspace's version does not rise yet.
+    expect(await create()).toMatchObject(removed(field));
+    expect((await client.get(INCIDENTS)).body.incidents).toHaveLength(1);
+    // Nothing was written, and no number was assigned.
+    expect((await keyed.post(INCIDENTS, { title: 'z' })).body.incident).toMatchObject({ human_id: 'INC-2' });
+  });
+
+  test.each([
+    ['status', { status: 'monitoring' }, { workflow_statuses: WITHOUT_MONITORING }],
+    ['severity', { severity: 'sev1' }, { severities: ONE_SEVERITY }],
+  ])('prevents a PATCH to a removed %s', async (field, changes, part) => {
+    const { client, id, plan } = await prepare(part);
+    const change = async () => client.patch(`${INCIDENTS}/${id}`, changes, revision(1));
+    expect(await during(plan, change)).toMatchObject(removed(field));
+    expect(await change()).toMatchObject(removed(field));
+    expect((await client.get(`${INCIDENTS}/${id}`)).body.incident.revision).toBe(1);
+  });
+
+  test('tells a create and a PATCH which statuses are terminal', async () => {
+    const first = await prepare({ workflow_statuses: ON_HOLD_TERMINAL });
+    const created = await during(first.plan, async () =>
+      first.client.post(INCIDENTS, { title: 'y', status: 'on-hold' }),
+    );
+    expect(created.status).toBe(201);
+    expect(await endOf(created.body.incident.id)).toBe(created.body.incident.created_at);
+
+    const second = await prepare({ workflow_statuses: ON_HOLD_TERMINAL });
+    const path = `${INCIDENTS}/${second.id}`;
+    const patched = await during(second.plan, async () =>
+      second.client.patch(path, { status: 'on-hold' }, revision(1)),
+    );
+    expect(patched).toMatchObject({ status: 200, body: { incident: { status: 'on-hold', revision: 2 } } });
+    expect(await endOf(second.id)).toBe(patched.body.incident.status_changed_at);
+  });
+
+  test('tells a lifecycle operation which statuses are terminal', async () => {
+    const part = [status('open', { is_default: true }), status('active', { is_terminal: true })];
+    const { client, id, plan } = await prepare({ workflow_statuses: [...part, status('resolved'), status('closed')] });
+    const resolved = await during(plan, async () => client.post(`${INCIDENTS}/${id}/resolve`, {}));
+    expect(resolved.status).toBe(200);
+    expect(await endOf(id)).toBeNull();
+    const reopened = await client.post(`${INCIDENTS}/${id}/reopen`, {});
+    expect(await endOf(id)).toBe(reopened.body.incident.status_changed_at);
+  });
+
+  test('waits for requests that were already checked', async () => {
+    const { client, id, plan } = await prepare({ workflow_statuses: WITHOUT_MONITORING });
+    const blocker = await database.transaction();
+    await blocker('incidents').where({ id }).forUpdate().first('id');
+    const patching = client.patch(`${INCIDENTS}/${id}`, { status: 'monitoring' }, revision(1));
+    await eventually(isWaiting, { what: 'the PATCH that waits for its incident' });
+    const applied = database.transaction(async (trx) => plan.apply(trx)).catch((error: unknown) => error);
+    await blocker.commit();
+    expect((await patching).status).toBe(200);
+    expect(await applied).toEqual(refused('workflow_statuses', /status monitoring/));
+  });
+
+  test('also applies to the first incident of a workspace', async () => {
+    workspaces += 1;
+    const plan = await planConfiguration(database, workspaces, { workflow_statuses: WITHOUT_MONITORING });
+    const client = as(workspaces);
+    await client.get('/api/v1/configuration/workflow-statuses');
+    const create = async () => client.post(INCIDENTS, { title: 'x', status: 'monitoring' });
+    expect(await during(plan, create)).toMatchObject(removed('status'));
+  });
+});
+
 describe('exchange rates', () => {
-  test('are kept by currency, and replaced as a whole', async () => {
+  test('are stored by currency and replaced as a whole', async () => {
     const rate = (currency: string) => ({ currency, rate: 1.25, as_of: '2026-11-20T10:00:00+01:00' });
     await configure(1, { exchange_rates: [rate('EUR'), rate('GBP')] });
     await configure(1, { exchange_rates: [rate('GBP')] });
@@ -142,7 +255,18 @@ describe('exchange rates', () => {
 });
 
 describe('timeline groups', () => {
-  test('get IDs, keep them by name, and are in order', async () => {
+  test('cannot receive an event while they are removed', async () => {
+    await configure(13, { timeline_groups: [{ id: 1, name: 'Comms' }] });
+    const client = as(13);
+    const { body } = await client.post('/api/v1/incidents', { title: 'x' });
+    const plan = await planConfiguration(database, 13, { timeline_groups: [] });
+    const answer = await during(plan, async () =>
+      client.post(`/api/v1/incidents/${body.incident.id}/timeline`, { body: 'x', group_id: 1 }),
+    );
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'group_id' } });
+  });
+
+  test('get IDs, keep them by name and keep their order', async () => {
     const first = await configure(10, { timeline_groups: [{ name: 'Comms' }, { id: 7, name: 'Infra' }] });
     expect(first).toEqual({
       timeline_groups: [
@@ -157,13 +281,13 @@ describe('timeline groups', () => {
         { id: 9, name: 'Law' },
       ],
     });
-    // IDs are each workspace's own.
+    // Each workspace has its own IDs.
     expect(await configure(11, { timeline_groups: [{ id: 7, name: 'Ours' }] })).toMatchObject({
       timeline_groups: [{ id: 7 }],
     });
   });
 
-  test('that events are in cannot go, and can be renamed', async () => {
+  test('with events cannot be removed but can be renamed', async () => {
     await configure(12, {
       timeline_groups: [
         { id: 1, name: 'Comms' },
@@ -178,15 +302,15 @@ describe('timeline groups', () => {
       refused('timeline_groups', /group 1 \(Comms\)/),
     );
     await configure(12, { timeline_groups: [{ id: 1, name: 'Öffentlichkeit' }] });
-    const found = await client.get(`${timeline}?q=${encodeURIComponent('öffent')}`);
-    expect(found.body.matched_count).toBe(1);
+    const matches = await client.get(`${timeline}?q=${encodeURIComponent('öffent')}`);
+    expect(matches.body.matched_count).toBe(1);
     expect((await client.post(timeline, { body: 'x', group_id: 2 })).body).toMatchObject({ field: 'group_id' });
-    await client.delete(`/api/v1/timeline/${found.body.events[0].id}`);
+    await client.delete(`/api/v1/timeline/${matches.body.events[0].id}`);
     expect(await configure(12, { timeline_groups: [] })).toEqual({ timeline_groups: [] });
   });
 });
 
-test('a part that is wrong is refused before anything is done', async () => {
+test('an invalid part is rejected before any change', async () => {
   await expect(planConfiguration(database, 1, { service_tiers: [] })).rejects.toEqual(
     expect.objectContaining({ code: 'unknown_field', field: 'service_tiers' }),
   );

@@ -19,7 +19,7 @@ async function changed(times: number): Promise<string> {
   return path;
 }
 
-test('a new incident has none', async () => {
+test('a new incident has no changelog', async () => {
   const path = await changed(0);
   const { status, body } = await client.get(`${path}/changelog`);
   expect({ status, body }).toEqual({
@@ -28,7 +28,7 @@ test('a new incident has none', async () => {
   });
 });
 
-test('pages lead from the newest to the oldest, each entry once', async () => {
+test('pages list each entry once, the newest first', async () => {
   const path = await changed(7);
   const seen: number[] = [];
   for (let next = `${path}/changelog?limit=3`; next !== '';) {
@@ -41,7 +41,7 @@ test('pages lead from the newest to the oldest, each entry once', async () => {
   expect(seen).toEqual([8, 7, 6, 5, 4, 3, 2]);
 });
 
-test('a timeline event is no entry, and neither is a PATCH that changes nothing', async () => {
+test('neither a timeline event nor a PATCH without a change adds an entry', async () => {
   const path = await changed(1);
   await client.post(`${path}/timeline`, { body: 'x' });
   await client.patch(path, { title: 'title 2' }, { 'If-Service-Resource-Version': '3' });
@@ -49,14 +49,14 @@ test('a timeline event is no entry, and neither is a PATCH that changes nothing'
   expect(body.changelog).toHaveLength(1);
 });
 
-test('a cursor belongs to its incident', async () => {
+test('a cursor is only valid for its incident', async () => {
   const [one, other] = [await changed(2), await changed(2)];
   const { body } = await client.get(`${one}/changelog?limit=1`);
   const cursor: string = body.pagination.next_cursor;
   for (const wrong of [`${other}/changelog?cursor=${cursor}`, `${one}/changelog?cursor=${cursor}x`]) {
     expect(await client.get(wrong)).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'cursor' } });
   }
-  const stranger = service.as({ workspace: { id: 9, slug: 'other' } });
-  expect(await stranger.get(`${one}/changelog`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  const otherWorkspace = service.as({ workspace: { id: 9, slug: 'other' } });
+  expect(await otherWorkspace.get(`${one}/changelog`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   expect(await client.get(`${one}/changelog?sort=asc`)).toMatchObject({ status: 400, body: { field: 'sort' } });
 });

@@ -12,7 +12,7 @@ afterEach(() => {
   chat.slack.hang = false;
 });
 
-/** An incident with a channel called `war-<workspace>`, and what can be asked of its name. */
+/** An incident with the channel `war-<workspace>`, and the requests for its name. */
 async function linked(options: { creator?: string } = {}) {
   const workspace = await chatWorkspace(chat);
   const channel = chat.slack.addChannel({
@@ -33,8 +33,8 @@ const asking = ({ client }: ChatWorkspace, id: number) => ({
 
 const TEMPLATE = { mode: 'workspace_template' };
 
-describe('a name', () => {
-  test('is shown before it is given, and given only then', async () => {
+describe('a channel name', () => {
+  test('can be previewed without a change and then set', async () => {
     const { channel, incident, workspace, template, preview, rename } = await linked();
     const before = channel.name;
     expect(await preview(TEMPLATE)).toMatchObject({
@@ -46,11 +46,11 @@ describe('a name', () => {
     expect(await rename(TEMPLATE)).toMatchObject({ status: 200, body: changed });
     expect(channel.name).toBe(template);
     expect((await rename(TEMPLATE)).body).toEqual({ ...changed, changed: false });
-    // A channel's name is no property of its incident.
+    // The channel's name is not a property of the incident.
     expect((await workspace.get(incident.id)).body.incident.revision).toBe(1);
   });
 
-  test('may be one of its own', async () => {
+  test('can be a custom name', async () => {
     const { channel, preview, rename } = await linked();
     const custom = { mode: 'custom', name: `own_name-${channel.id.toLowerCase()}` };
     expect((await preview(custom)).body).toMatchObject({ channel_name: custom.name, mode: 'custom', available: true });
@@ -64,7 +64,7 @@ describe('a name', () => {
   });
 
   test.each([{ archived: false }, { archived: true }])(
-    'that another channel has is taken in both modes, archived or not: %j',
+    'of another channel, archived or not, is taken in both modes: %j',
     async ({ archived }) => {
       const { channel, template, preview, rename, renameOld } = await linked();
       const before = channel.name;
@@ -78,13 +78,13 @@ describe('a name', () => {
     },
   );
 
-  test('that the channel has already is available to it', async () => {
+  test('that the channel already has is available to it', async () => {
     const { channel, preview } = await linked();
     expect((await preview({ mode: 'custom', name: channel.name })).body).toMatchObject({ available: true });
   });
 });
 
-test('the old way applies the template, and says what comes after it', async () => {
+test('the deprecated route applies the template and names its successor', async () => {
   const { channel, incident, template, renameOld } = await linked();
   const { status, body, headers } = await renameOld();
   expect([status, body]).toEqual([200, { channel_name: template }]);
@@ -108,14 +108,14 @@ describe('a request', () => {
     [{ mode: 'custom', name: 'dot.ted' }, 'name'],
     [{ mode: 'custom', name: 'a'.repeat(81) }, 'name'],
     [{ mode: 'workspace_template', name: 'x' }, 'name'],
-  ])('%j is refused by %s', async (body, field) => {
+  ])('%j fails with %s', async (body, field) => {
     const { preview, rename } = await linked();
     for (const answer of [await preview(body), await rename(body)]) {
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_slack_channel_name_request', field } });
     }
   });
 
-  test('with an unknown property is refused as every other', async () => {
+  test('with an unknown property fails with unknown_field', async () => {
     const { preview } = await linked();
     expect(await preview({ mode: 'custom', nane: 'x' })).toMatchObject({
       status: 400,
@@ -123,14 +123,14 @@ describe('a request', () => {
     });
   });
 
-  test('for an incident that is not there is 404', async () => {
+  test('for a missing incident returns 404', async () => {
     const { preview, rename, renameOld } = asking(await chatWorkspace(chat), 987_654_321);
     for (const answer of [await preview(TEMPLATE), await rename(TEMPLATE), await renameOld()]) {
       expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
   });
 
-  test('for an archived incident is refused, but that its name can still be looked at', async () => {
+  test('for an archived incident fails, except a preview', async () => {
     const { archive, preview, rename, renameOld } = await linked();
     await archive();
     expect((await preview(TEMPLATE)).status).toBe(200);
@@ -149,7 +149,7 @@ describe('without', () => {
     ['the key that sealed the token', 'slack_not_configured'],
     ['a channel', 'incident_slack_channel_missing'],
     ['the linked channel being there', 'slack_channel_not_found'],
-  ])('%s everything is refused with %s', async (missing, code) => {
+  ])('%s every request fails with %s', async (missing, code) => {
     const { workspace, channel, incident } = await linked();
     if (missing.startsWith('a connection')) await workspace.disconnect();
     if (missing.startsWith('the key')) await workspace.connect({ secretKeys: generateSecretKeys() });
@@ -166,7 +166,7 @@ describe('without', () => {
     }
   });
 
-  test('the right to rename a channel, it cannot be found', async () => {
+  test('permission to rename the channel, it counts as not found', async () => {
     const { rename } = await linked({ creator: 'U9999999' });
     expect(await rename(TEMPLATE)).toMatchObject({ status: 409, body: { code: 'slack_channel_not_found' } });
   });
@@ -174,7 +174,7 @@ describe('without', () => {
 
 describe('while the chat', () => {
   test.each(['is down', 'hangs', 'fails', 'limits us'])(
-    '%s everything is 503, worth another try',
+    '%s every request returns 503 with Retry-After',
     async (trouble) => {
       const { channel, preview, rename, renameOld } = await linked();
       const before = channel.name;

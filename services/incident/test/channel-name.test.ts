@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { channelName, findTemplateFault, isChannelName, PLACEHOLDERS, slugify } from '../src/domain/channel-name.ts';
+import {
+  channelName,
+  findTemplateViolation,
+  isChannelName,
+  PLACEHOLDERS,
+  slugify,
+} from '../src/domain/channel-name.ts';
 
 const incident = {
   number: 12,
@@ -28,17 +34,17 @@ describe("a channel's name", () => {
     expect(channelName(template, { ...incident, ...parts })).toBe(name);
   });
 
-  test('keeps its number when a long service has to give way', () => {
+  test('keeps its number when a long service is shortened', () => {
     const name = channelName('inc-{service}-{id}', { ...incident, service: 'a'.repeat(128) });
     expect(name).toBe(`inc-${'a'.repeat(73)}-12`);
     expect(name).toHaveLength(80);
   });
 
-  test('is one that the chat takes, whatever the incident holds', () => {
+  test('is valid in the chat for any incident', () => {
     const template = fc
       .array(fc.oneof(fc.constantFrom(...PLACEHOLDERS.map((name) => `{${name}}`), '-', '_', ' '), fc.string()))
       .map((pieces) => pieces.join(''))
-      .filter((text) => findTemplateFault(text) === undefined);
+      .filter((text) => findTemplateViolation(text) === undefined);
     const parts = fc.record({
       number: fc.integer({ min: 1 }),
       shortTitle: fc.string({ unit: 'binary', maxLength: 12 }),
@@ -57,24 +63,24 @@ describe("a channel's name", () => {
 });
 
 test.each([
-  ['{nope}', '{nope} is none of'],
-  ['inc-{id', 'a brace'],
-  ['inc-id}', 'a brace'],
-  ['{short_title}-{service}', 'must hold {id}'],
+  ['{nope}', '{nope} is not one of'],
+  ['inc-{id', 'unmatched brace'],
+  ['inc-id}', 'unmatched brace'],
+  ['{short_title}-{service}', 'must contain {id}'],
   ['', 'the same name'],
   ['!!!', 'the same name'],
-  ['!{service}!', 'must hold {id}'],
+  ['!{service}!', 'must contain {id}'],
   ['x'.repeat(256), 'at most 255'],
   ['warroom', 'the same name'],
   [`${'x'.repeat(80)}-{id}`, 'longer than 80'],
-])('the template %j is refused', (template, fault) => {
-  expect(findTemplateFault(template)).toContain(fault);
+])('the template %j is rejected', (template, violation) => {
+  expect(findTemplateViolation(template)).toContain(violation);
 });
 
 test.each(['inc-{id}', '{date}', 'warroom-{severity}', '{date}-{short_title}'])(
-  'the template %j is taken',
+  'the template %j is valid',
   (template) => {
-    expect(findTemplateFault(template)).toBeUndefined();
+    expect(findTemplateViolation(template)).toBeUndefined();
   },
 );
 
@@ -92,7 +98,7 @@ test.each([
   ['-', false],
   ['__-', false],
   ['inc\n', false],
-])('%j as a name: %j', (name, taken) => {
+])('%j as a name becomes %j', (name, taken) => {
   expect(isChannelName(name)).toBe(taken);
 });
 
@@ -104,6 +110,6 @@ test.each([
   ['ﬁre', 'fire'],
   ['Größe Łódź', 'grosse-lodz'],
   ['a-_b', 'a-b'],
-])('the short title %j is %j in a name', (text, slug) => {
+])('the short title %j becomes %j in a name', (text, slug) => {
   expect(slugify(text)).toBe(slug);
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { generateSecretKeys, type Knex, openDatabase } from '@tocsin/runtime';
+import { createLogger, createMetrics, generateSecretKeys, type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, type FakeSlack, startSlack, type TestDatabase } from '@tocsin/testing';
 import { connectChat } from '../src/administration.ts';
 import { slackChat } from '../src/clients/slack.ts';
 import { schema } from '../src/schema.ts';
 import { chats } from '../src/usecases/chats.ts';
+import { chatTokenRotation } from '../src/usecases/rotate-chat-tokens.ts';
 
 let testDatabase: TestDatabase;
 let database: Knex;
@@ -26,28 +27,31 @@ const chatsWith = (secretKeys: string) =>
 const connect = async (workspaceId: number, secretKeys: string) =>
   connectChat(database, { workspaceId, botToken: slack.token, channelTemplate: undefined, secretKeys });
 
-test('a secret key can be changed: tokens are sealed anew, and the old key can go', async () => {
+test('after a key change the tokens are encrypted again and the old key can be removed', async () => {
   const [old, lost, fresh] = ['old', 'lost', 'fresh'].map((id) => generateSecretKeys().replace(/^[^:]+/, id));
   await connect(1, old!);
   await connect(2, fresh!);
   await connect(3, lost!);
-  await expect(chatsWith(fresh!).find(1, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
-  await chatsWith(`${fresh},${old}`).reseal();
+  await expect(chatsWith(fresh!).find(1, 'background')).rejects.toMatchObject({ reason: 'not_connected' });
+  const metrics = createMetrics('test');
+  const log = createLogger({ app: 'test', level: 'silent' });
+  await chatTokenRotation({ chats: chatsWith(`${fresh},${old}`), log, metrics })();
+  expect(await metrics.metrics()).toMatch(/^tocsin_chat_unopened_tokens\{.*\} 1$/m);
 
   for (const workspaceId of [1, 2]) {
-    const connected = await chatsWith(fresh!).find(workspaceId, 'in-the-background');
+    const connected = await chatsWith(fresh!).find(workspaceId, 'background');
     await expect(connected?.chat.check()).resolves.toBeUndefined();
   }
-  // One that nobody can open keeps the others from nothing.
-  await expect(chatsWith(fresh!).find(3, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
-  await expect(chatsWith(lost!).find(3, 'in-the-background')).resolves.toBeDefined();
+  // A token that cannot be decrypted does not affect the others.
+  await expect(chatsWith(fresh!).find(3, 'background')).rejects.toMatchObject({ reason: 'not_connected' });
+  await expect(chatsWith(lost!).find(3, 'background')).resolves.toBeDefined();
 });
 
-test('a token opens for its own workspace alone', async () => {
+test('a token can only be decrypted for its own workspace', async () => {
   const keys = generateSecretKeys();
   await connect(11, keys);
   const [row] = await database('chat_connections').where({ workspace_id: 11 }).select('key_id', 'token_box');
   await connect(12, keys);
   await database('chat_connections').where({ workspace_id: 12 }).update(row);
-  await expect(chatsWith(keys).find(12, 'in-the-background')).rejects.toMatchObject({ fault: 'not_connected' });
+  await expect(chatsWith(keys).find(12, 'background')).rejects.toMatchObject({ reason: 'not_connected' });
 });

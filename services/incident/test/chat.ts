@@ -15,7 +15,7 @@ import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 export const INCIDENTS = '/api/v1/incidents';
 
-/** The incident service and a Slack of its own. */
+/** The incident service with its own fake Slack. */
 export interface ChatTest {
   service: TestService;
   slack: FakeSlack;
@@ -38,17 +38,17 @@ export async function startChatTest(): Promise<ChatTest> {
   };
 }
 
-/** A workspace that no other test knows, connected to Slack unless told otherwise. */
+/** A new workspace, connected to Slack by default. */
 export interface ChatWorkspace {
   id: number;
   client: Client;
   connect(connection?: { botToken?: string; channelTemplate?: string; secretKeys?: string }): Promise<void>;
   disconnect(): Promise<void>;
-  /** Declares an incident, and answers it. */
+  /** Creates an incident and returns it. */
   declare(properties?: Record<string, unknown>): Promise<{ id: number; human_id: string; slack_channel_id: string }>;
   get(incidentId: number): Promise<Answer>;
   provisioning(incidentId: number): Promise<ProvisioningWire>;
-  /** Waits until nothing of it goes on any more. */
+  /** Waits until all steps have ended. */
   provisioned(incidentId: number): Promise<ProvisioningWire>;
 }
 
@@ -78,7 +78,7 @@ export async function chatWorkspace(
         connectChat(database, {
           workspaceId: id,
           botToken,
-          // Of its own for each workspace: they share one Slack.
+          // Unique for each workspace, because they share one Slack.
           channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
           secretKeys,
         }),
@@ -86,7 +86,7 @@ export async function chatWorkspace(
     disconnect: async () => administer(async (database) => disconnectChat(database, id)),
     declare: async (properties = {}) => {
       const { status, body } = await client.post(INCIDENTS, { title: 'Checkout is down', ...properties });
-      if (status !== 201) throw new Error(`not declared: ${JSON.stringify(body)}`);
+      if (status !== 201) throw new Error(`incident not created: ${JSON.stringify(body)}`);
       return body.incident;
     },
     get: async (incidentId) => client.get(`${INCIDENTS}/${incidentId}`),
@@ -94,8 +94,8 @@ export async function chatWorkspace(
     provisioned: async (incidentId) =>
       eventually(
         async () => {
-          const found = await provisioning(incidentId);
-          return found.status === 'pending' || found.status === 'running' ? undefined : found;
+          const current = await provisioning(incidentId);
+          return current.status === 'pending' || current.status === 'running' ? undefined : current;
         },
         { what: 'the end of the provisioning' },
       ),
@@ -104,8 +104,8 @@ export async function chatWorkspace(
   return workspace;
 }
 
-/** The record's step, without its times. */
+/** A step of the provisioning without its times. */
 export function stepOf({ steps }: ProvisioningWire, key: string) {
-  const { updated_at, ...step } = steps.find((found) => found.key === key) ?? { updated_at: '' };
+  const { updated_at, ...step } = steps.find((each) => each.key === key) ?? { updated_at: '' };
   return step;
 }

@@ -9,7 +9,7 @@ const base = {
   CUSTOM_FIELD_URL: 'http://custom-field:8080',
 };
 
-test('documents may be on loopback where it is named, and never in production', () => {
+test('test receivers may use loopback addresses, except in production', () => {
   const named = { ...base, WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443,[::1]:9443' };
   expect([...incidentConfig(named).testReceivers]).toEqual(['localhost:8443', '[::1]:9443']);
   expect(incidentConfig(base).testReceivers.size).toBe(0);

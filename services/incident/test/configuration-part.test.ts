@@ -27,7 +27,7 @@ test('flags and colours have defaults', () => {
   expect(read.severities?.[0]).toMatchObject({ description: '', color: '#667085' });
 });
 
-describe('is refused', () => {
+describe('is rejected', () => {
   test.each([
     [
       'no default',
@@ -76,7 +76,7 @@ describe('is refused', () => {
     expect(() => readConfigurationPart(part)).toThrow(expect.objectContaining({ code: 'invalid_request', field }));
   });
 
-  test('what nobody knows', () => {
+  test('an unknown property', () => {
     expect(() => readConfigurationPart({ workflow_statuses: statuses(status('new', { colour: 'red' })) })).toThrow(
       expect.objectContaining({ code: 'unknown_field', field: 'workflow_statuses.3.colour' }),
     );

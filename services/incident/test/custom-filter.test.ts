@@ -11,7 +11,7 @@ const read = (...items: object[]) =>
   );
 
 describe('custom filters', () => {
-  test('compare text without case, times by seconds, moments in UTC', () => {
+  test('fold text, complete times with seconds, and convert datetimes to UTC', () => {
     const operands = (item: object) => read(item)[0]?.operands;
     expect(operands({ slug: 'customer', operator: 'contains', value: 'STRAßE' })).toEqual(['strasse']);
     expect(operands({ slug: 'env', operator: 'is', value: 'Dev' })).toEqual(['dev']);
@@ -22,18 +22,18 @@ describe('custom filters', () => {
     ]);
   });
 
-  test('are the same however they are written', () => {
+  test('are the same in every spelling', () => {
     const low = { slug: 'score', operator: 'gt', value: 1 };
     const name = { slug: 'customer', operator: 'is', value: ['b', 'A', 'a'] };
     expect(read(name, low)).toEqual(read(low, low, { value: ['a', 'B'], operator: 'is', slug: 'customer' }));
     expect(read({ ...name, value: 'x' })).toEqual(read({ ...name, value: ['X'] }));
   });
 
-  test('keep the order of bounds', () => {
+  test('keep the order of the bounds of a range', () => {
     expect(read({ slug: 'score', operator: 'between', value: [9, 1] })[0]?.operands).toEqual([9, 1]);
   });
 
-  test('need not keep to what a definition allows now', () => {
+  test('may use values that the definition does not allow', () => {
     expect(read({ slug: 'env', operator: 'is', value: 'gone' })).toHaveLength(1);
     expect(read({ slug: 'cost', operator: 'eq', value: { amount: -1, currency: 'CHF' } })).toHaveLength(1);
   });

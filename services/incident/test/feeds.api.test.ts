@@ -74,9 +74,13 @@ describe('feeds', () => {
   const tell = async (...messages: ReturnType<typeof message>[]) => {
     for (const one of messages) expect(await service.broker.publish([one])).toEqual(['confirmed']);
   };
+  const beRefused = async (one: ReturnType<typeof message>) => {
+    const deadLetters = [{ queue: QUEUES.incidentFeeds.name, reason: 'rejected' }];
+    expect(await service.broker.publish([one])).toEqual([{ deadLetters }]);
+  };
   const impactOf = async (id: number) =>
     database('incidents').where({ id }).first('affected_customers', 'mrr', 'impact_as_of');
-  /** How often a figure of the service says that something has happened. */
+  /** The value of a counter of the service. */
   const counted = async (line: RegExp): Promise<number> => {
     const text = await (await fetch(`${service.app.url}/metrics`)).text();
     return Number(
@@ -91,7 +95,7 @@ describe('feeds', () => {
     new RegExp(`^tocsin_messages_consumed_total{.*queue="incident.feeds".*outcome="${name}"`);
 
   describe('customer impact', () => {
-    test('the latest as_of counts, in whatever order news comes', async () => {
+    test('the latest as_of wins, in any order of arrival', async () => {
       const id = await declared();
       await tell(impact(id, 5, '2026-11-20T10:00:05+01:00'));
       expect(await impactOf(id)).toEqual({
@@ -105,16 +109,16 @@ describe('feeds', () => {
       expect(await impactOf(id)).toEqual({ affected_customers: 0, mrr: [], impact_as_of: second(7) });
     });
 
-    test('the same message again changes nothing', async () => {
+    test('a repeated message changes nothing', async () => {
       const id = await declared();
-      const news = impact(id, 5, second(5));
+      const reports = impact(id, 5, second(5));
       const before = await counted(outcome('duplicate'));
-      await tell(news, impact(id, 6, second(5)), news);
+      await tell(reports, impact(id, 6, second(5)), reports);
       expect(await impactOf(id)).toMatchObject({ affected_customers: 6 });
       expect(await counted(outcome('duplicate'))).toBe(before + 1);
     });
 
-    test('leaves the revision alone, so that no PATCH fails for it, and reaches archived incidents too', async () => {
+    test('does not change the revision, so that no PATCH fails, and also updates archived incidents', async () => {
       const id = await declared();
       await tell(impact(id, 5, second(5)), run(id, 'a', 'running', second(1)));
       const path = `/api/v1/incidents/${id}`;
@@ -132,7 +136,7 @@ describe('feeds', () => {
       ['that the message itself gives to another', { workspace_id: 9 }, {}],
       ['that the envelope gives to another', {}, { workspaceId: 9 }],
       ['that is not there', { incident_id: 999_999 }, {}],
-    ])('an incident %s is left alone, and counted', async (_which, more, feed) => {
+    ])('an event for an incident %s is ignored and counted', async (_which, more, feed) => {
       const id = await declared();
       const line = /^tocsin_feed_events_ignored_total{.*type="customer-impact.updated"/;
       const before = await counted(line);
@@ -143,7 +147,7 @@ describe('feeds', () => {
   });
 
   describe('investigation runs', () => {
-    test('the run that started last is the latest, and each counts once', async () => {
+    test('the run that started last is the latest, and each run counts once', async () => {
       const id = await declared();
       expect((await shown(id)).investigation_summary).toBeNull();
       await tell(run(id, 'b', 'running', second(20), { occurredAt: second(21) }));
@@ -163,7 +167,7 @@ describe('feeds', () => {
       expect((await shown(id)).investigation_summary).toMatchObject({ run_count: 3, latest_run: { status: 'queued' } });
     });
 
-    test('old news of a run does not undo newer, and a duplicate does nothing', async () => {
+    test('neither an older report nor a duplicate changes a run', async () => {
       const id = await declared();
       const first = run(id, 'a', 'queued', second(10), { occurredAt: second(10) });
       await tell(
@@ -178,19 +182,19 @@ describe('feeds', () => {
       });
     });
 
-    test('news that comes all at once is all there', async () => {
+    test('concurrent reports are all stored', async () => {
       const id = await declared();
-      const news = Array.from({ length: 30 }, (_, index) =>
+      const reports = Array.from({ length: 30 }, (_, index) =>
         run(id, `run-${index % 10}`, 'running', second(index % 10), { occurredAt: second(index) }),
       );
-      expect(await service.broker.publish(news)).toEqual(news.map(() => 'confirmed'));
+      expect(await service.broker.publish(reports)).toEqual(reports.map(() => 'confirmed'));
       expect((await shown(id)).investigation_summary).toEqual({
         run_count: 10,
         latest_run: { status: 'running', started_at: second(9) },
       });
     });
 
-    test('an incident of another workspace is left alone, and counted', async () => {
+    test('an event for an incident of another workspace is ignored and counted', async () => {
       const id = await declared();
       const line = /^tocsin_feed_events_ignored_total{.*type="investigation.run.updated"/;
       const before = await counted(line);
@@ -208,17 +212,17 @@ describe('feeds', () => {
     ['no amounts', { mrr: {} }],
     ['no currency', { mrr: [{ currency: 'eur', amount_minor: 1 }] }],
     ['no incident', { incident_id: null }],
-  ])('a malformed message is refused at once: %s', async (_what, more) => {
+  ])('a malformed message is rejected without a retry: %s', async (_what, more) => {
     const id = await declared();
     const before = await counted(outcome('malformed'));
-    await tell(impact(id, 5, second(5), more));
+    await beRefused(impact(id, 5, second(5), more));
     expect(await counted(outcome('malformed'))).toBe(before + 1);
     expect(await impactOf(id)).toMatchObject({ affected_customers: null });
   });
 
-  test('a run whose name cannot be kept is malformed too', async () => {
+  test('a run whose name cannot be stored is malformed', async () => {
     const before = await counted(outcome('malformed'));
-    await tell(run(await declared(), 'a\0b', 'running', second(1)));
+    await beRefused(run(await declared(), 'a\0b', 'running', second(1)));
     expect(await counted(outcome('malformed'))).toBe(before + 1);
   });
 });
@@ -248,12 +252,12 @@ describeWithBroker('feeds on RabbitMQ', () => {
     await connection.close();
   });
 
-  test('news is heeded, and what is malformed goes to the dead letters', async () => {
+  test('valid events are stored and malformed ones are dead-lettered', async () => {
     const { body } = await service.as().post('/api/v1/incidents', { title: 'x' });
     const id: number = body.incident.id;
     const malformed = run(id, 'a', 'exploded', second(1));
-    const news = run(id, 'a', 'completed', second(1), { occurredAt: second(2) });
-    expect(await broker.publish([malformed, news, news])).toEqual(['confirmed', 'confirmed', 'confirmed']);
+    const reports = run(id, 'a', 'completed', second(1), { occurredAt: second(2) });
+    expect(await broker.publish([malformed, reports, reports])).toEqual(['confirmed', 'confirmed', 'confirmed']);
     await eventually(async () => {
       const { body: now } = await service.as().get(`/api/v1/incidents/${id}`);
       return now.incident.investigation_summary?.run_count === 1;

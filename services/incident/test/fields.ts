@@ -5,20 +5,20 @@ import type { TestService } from './service.ts';
 export interface Workspace {
   id: number;
   client: Client;
-  /** Speaks as another of its users. */
+  /** A client of another user. */
   as(userId: number): Client;
-  /** Defines a field as its owner does; a string, unless it is told otherwise. */
+  /** Defines a field as its owner does; default: a string. */
   define(field: Partial<CustomFieldDefinition>): Promise<CustomFieldDefinition>;
   /** Changes a definition as its owner does. */
   redefine(id: number, change: Partial<CustomFieldDefinition>): Promise<void>;
-  /** Declares an incident with these values by slug, and answers its path. */
+  /** Creates an incident with these values by slug, and returns its path. */
   declare(values?: Record<string, unknown>): Promise<string>;
 }
 
 let workspaces = 1_000;
 let definitions = 0;
 
-/** A workspace that no other test knows. */
+/** A new workspace. */
 export function freshWorkspace(service: TestService): Workspace {
   const id = (workspaces += 1);
   const fields: CustomFieldDefinition[] = [];

@@ -1,14 +1,14 @@
-import { declare } from '../src/domain/declare.ts';
+import { newIncident } from '../src/domain/new-incident.ts';
 import type { Incident } from '../src/domain/incident.ts';
 
-/** An incident for tests of pure rules, as it was declared but for `properties`. */
+/** A new incident with some other `properties`. */
 export const anIncident = (properties: Partial<Incident> = {}): Incident => ({
-  ...declare({
+  ...newIncident({
     workspaceId: 1,
     properties: { title: 'Checkout is down', severity: 'sev3', severityMode: 'auto', status: 'open' },
     statusIsTerminal: false,
     customFields: {},
-    by: '42',
+    createdBy: '42',
     now: '2026-11-20T09:00:00.000Z',
   }),
   id: 1,

@@ -6,7 +6,7 @@ beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
 describe('creating an incident', () => {
-  test('answers the whole resource, with the defaults', async () => {
+  test('returns the whole resource with defaults', async () => {
     const { status, body, headers } = await service.as().post('/api/v1/incidents', { title: '  Checkout is down ' });
     expect(status).toBe(201);
     expect(headers.get('Service-Resource-Version')).toBe('1');
@@ -33,7 +33,7 @@ describe('creating an incident', () => {
     expect(byReference.body.incident.id).toBe(body.incident.id);
   });
 
-  test('judges texts as they are kept, and addresses as they came', async () => {
+  test('validates texts as they are stored and URLs as they are sent', async () => {
     const create = async (body: object) => service.as().post('/api/v1/incidents', { title: 'x', ...body });
     const title = '😀'.repeat(255);
     expect((await create({ title: ` ${title} ` })).body.incident).toMatchObject({ title });
@@ -46,7 +46,7 @@ describe('creating an incident', () => {
     }
   });
 
-  test('gives every incident its own number, counted in its own workspace', async () => {
+  test('numbers incidents separately in each workspace', async () => {
     const client = service.as({ workspace: { id: 2, slug: 'other' } });
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => client.post('/api/v1/incidents', { title: 'x' })),
@@ -57,7 +57,7 @@ describe('creating an incident', () => {
 });
 
 describe('changing an incident', () => {
-  test('takes the revision that was read, and refuses a stale one', async () => {
+  test('requires the current revision', async () => {
     const client = service.as();
     const { body } = await client.post('/api/v1/incidents', { title: 'first' });
     const path = `/api/v1/incidents/${body.incident.id}`;
@@ -82,8 +82,8 @@ describe('changing an incident', () => {
   });
 });
 
-describe('what an incident refers to', () => {
-  test('must be active when it is set, and may stay when it no longer is', async () => {
+describe('references of an incident', () => {
+  test('must be active when set and may become inactive later', async () => {
     const team = { id: 1, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null };
     const user = { id: 7, email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' } as const;
     await service.owners.change(5, (data) => {
@@ -117,7 +117,7 @@ describe('what an incident refers to', () => {
 });
 
 describe('a severity in a PATCH', () => {
-  test('is a decision by hand, unless it is the one that is there', async () => {
+  test('makes the mode manual unless it equals the current severity', async () => {
     const client = service.as();
     const { body } = await client.post('/api/v1/incidents', { title: 'scored' });
     const path = `/api/v1/incidents/${body.incident.id}`;
@@ -131,7 +131,7 @@ describe('a severity in a PATCH', () => {
 });
 
 describe('idempotency keys', () => {
-  test('fifty identical creates at once make one incident', async () => {
+  test('fifty concurrent identical creates make one incident', async () => {
     const client = service.as({ workspace: { id: 3 } });
     const send = async () => client.post('/api/v1/incidents', { title: 'once' }, { 'Idempotency-Key': 'k-1' });
     const answers = await Promise.all(Array.from({ length: 50 }, send));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => service.stop());
 
-/** Declares an incident, and speaks of it. */
+/** Creates an incident, and returns its requests. */
 async function declared(properties: object = {}) {
   const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down', ...properties });
   const id: number = body.incident.id;
@@ -27,16 +27,16 @@ async function declared(properties: object = {}) {
   };
 }
 
-/** What the world is told of one incident, oldest first. */
+/** The published event of a revision of an incident. */
 const eventsOf = (id: number) => broker.published.filter(({ data }) => data.incident.id === id);
-const told = async (id: number, revision: number) =>
+const publishedEvent = async (id: number, revision: number) =>
   eventually(() => eventsOf(id).find(({ data }) => data.incident.revision === revision));
 
 const refused = (status: number, code: string, field?: string) =>
   expect.objectContaining({ status, body: expect.objectContaining(field === undefined ? { code } : { code, field }) });
 
 describe('resolving', () => {
-  test('makes it resolved and a postmortem, in one revision with the note', async () => {
+  test('sets status and issue type and adds the note in one revision', async () => {
     const incident = await declared();
     const answer = await incident.does('resolve', { resolution_note: ' Rolled back. ', expected_revision: 1 });
     expect(answer.status).toBe(200);
@@ -77,14 +77,14 @@ describe('resolving', () => {
         ],
       },
     ]);
-    expect(await told(incident.id, 2)).toMatchObject({
+    expect(await publishedEvent(incident.id, 2)).toMatchObject({
       type: 'incident.updated',
       workspace: { id: 1 },
       data: { incident: { status: 'resolved' }, changes: [{ field: 'status' }, { field: 'issue_type' }] },
     });
   });
 
-  test('takes no body at all, and adds no event for a blank note', async () => {
+  test('needs no body and adds no event for a blank note', async () => {
     const incident = await declared();
     const answer = await incident.does('resolve');
     expect(answer.body).toEqual({ incident: expect.objectContaining({ status: 'resolved', event_count: 0 }) });
@@ -93,7 +93,7 @@ describe('resolving', () => {
     expect(await blank.timeline()).toEqual([]);
   });
 
-  test('again changes nothing, but for a note and the type', async () => {
+  test('again changes only the issue type and adds a note', async () => {
     const incident = await declared();
     await incident.does('resolve');
     const again = await incident.does('resolve');
@@ -113,7 +113,7 @@ describe('resolving', () => {
 });
 
 describe('closing and reopening', () => {
-  test('closing leaves the type alone, and closing again changes nothing', async () => {
+  test('closing keeps the issue type, and closing again changes nothing', async () => {
     const incident = await declared({ issue_type: 'ticket' });
     const closed = await incident.does('close', { close_note: 'Not ours' });
     expect(closed.body).toMatchObject({
@@ -123,7 +123,7 @@ describe('closing and reopening', () => {
     expect((await incident.does('close')).body.incident.revision).toBe(2);
   });
 
-  test('reopening leads to active, and only from the end', async () => {
+  test('reopening sets the status active, only from resolved or closed', async () => {
     const incident = await declared();
     expect(await incident.does('reopen', { reopen_note: 'x' })).toEqual(refused(409, 'invalid_resource_state'));
     expect(await incident.timeline()).toEqual([]);
@@ -139,7 +139,7 @@ describe('closing and reopening', () => {
     expect((await incident.does('reopen')).body.incident).toMatchObject({ status: 'active', issue_type: 'postmortem' });
   });
 
-  test('the duration ends with the incident, and goes on when it is taken up again', async () => {
+  test('the duration ends with the incident and continues after reopening', async () => {
     const incident = await declared({ impact_started_at: '2026-01-01T00:00:00Z' });
     const { body } = await incident.does('close');
     const end = Date.parse(body.incident.status_changed_at);
@@ -148,8 +148,8 @@ describe('closing and reopening', () => {
   });
 });
 
-describe('the archive', () => {
-  test('takes an incident, and gives it back as it was', async () => {
+describe('archiving and restoring', () => {
+  test('an incident keeps its properties', async () => {
     const incident = await declared();
     const archived = await incident.does('archive', { expected_revision: 1 });
     expect(archived).toMatchObject({
@@ -158,7 +158,7 @@ describe('the archive', () => {
     });
     expect(archived.body.incident.archived_at).not.toBeNull();
     expect(archived.headers.get('Service-Resource-Version')).toBe('2');
-    expect(await told(incident.id, 2)).toMatchObject({
+    expect(await publishedEvent(incident.id, 2)).toMatchObject({
       type: 'incident.archived',
       data: { incident: { revision: 2 } },
     });
@@ -166,7 +166,7 @@ describe('the archive', () => {
 
     const restored = await incident.does('restore');
     expect(restored.body.incident).toMatchObject({ revision: 3, archived_at: null, archived_by: null });
-    expect(await told(incident.id, 3)).toMatchObject({ type: 'incident.restored' });
+    expect(await publishedEvent(incident.id, 3)).toMatchObject({ type: 'incident.restored' });
     expect(await incident.does('restore')).toEqual(refused(409, 'invalid_resource_state'));
     const fields = (await incident.changelog()).map(({ changes }: { changes: { field: string }[] }) =>
       changes.map(({ field }) => field),
@@ -182,7 +182,7 @@ describe('the archive', () => {
     ]);
   });
 
-  test('lets nothing be written, whatever the revision, and everything be read', async () => {
+  test('makes the incident read-only, whatever the revision', async () => {
     const incident = await declared();
     const { body } = await client.post(`${incident.path}/timeline`, { body: 'x' });
     await incident.does('archive');
@@ -213,7 +213,7 @@ describe.each([
   ['archive', undefined],
   ['restore', undefined],
 ])('every operation: %s', (operation, note) => {
-  test('refuses a stale revision, and then has done nothing', async () => {
+  test('rejects a stale revision without any change', async () => {
     const incident = await declared(operation === 'reopen' ? { status: 'closed' } : {});
     if (operation === 'restore') await incident.does('archive');
     const { revision } = await incident.now();
@@ -222,7 +222,7 @@ describe.each([
     expect(await incident.now()).toMatchObject({ revision, event_count: 0 });
   });
 
-  test('refuses what it does not know', async () => {
+  test('rejects unknown properties', async () => {
     const incident = await declared();
     expect(await incident.does(operation, { note: 'x' })).toEqual(refused(400, 'unknown_field', 'note'));
     for (const expected_revision of [0, '1', 1.5, null]) {
@@ -238,7 +238,7 @@ describe.each([
     expect((await incident.now()).revision).toBe(1);
   });
 
-  test('does not find what is not there, or not there for this workspace', async () => {
+  test('returns 404 for a missing incident and one of another workspace', async () => {
     const incident = await declared();
     const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
     for (const answer of [
@@ -251,8 +251,8 @@ describe.each([
   });
 });
 
-describe('racing', () => {
-  test('fifty PATCHes with one revision: one is taken, the others are stale', async () => {
+describe('concurrent requests', () => {
+  test('of fifty PATCHes with one revision, one succeeds and the others are stale', async () => {
     const incident = await declared();
     const answers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) =>
@@ -266,7 +266,7 @@ describe('racing', () => {
     expect(await incident.changelog()).toHaveLength(1);
   });
 
-  test('operations with one expected revision: one is taken', async () => {
+  test('of several operations with one expected revision, one succeeds', async () => {
     const incident = await declared();
     const answers: Answer[] = await Promise.all(
       ['resolve', 'close', 'archive', 'resolve', 'close'].map(async (operation) =>

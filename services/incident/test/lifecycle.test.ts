@@ -41,28 +41,28 @@ describe('operations on the status', () => {
     expect(after(transition, before)).toEqual({ status, issueType, statusChangedAt, endedAt });
   });
 
-  test.each(['open', 'active', 'on-hold', 'monitoring'])('reopen is refused from %s', (status) => {
+  test.each(['open', 'active', 'on-hold', 'monitoring'])('reopen fails from %s', (status) => {
     expect(() => reopen(anIncident({ status }), moment)).toThrow(refusal);
   });
 
-  test('a status that the workspace does not have is refused', () => {
+  test('a status that the workspace does not have is rejected', () => {
     expect(() => statusChange(anIncident(), 'triage', moment)).toThrow(
       expect.objectContaining({ code: 'invalid_request', field: 'status' }),
     );
   });
 });
 
-describe('the archive', () => {
+describe('archiving and restoring', () => {
   const archived = { archivedAt: earlier, archivedBy: 7 };
-  test('takes an active incident, and gives an archived one back', () => {
+  test('archive an active incident and restore an archived one', () => {
     expect(archive(anIncident(), 42, now)).toEqual({ archivedAt: now, archivedBy: 42 });
     expect(restore(anIncident(archived))).toEqual({ archivedAt: null, archivedBy: null });
   });
-  test('refuses what is there already', () => {
+  test('fail if nothing would change', () => {
     expect(() => archive(anIncident(archived), 42, now)).toThrow(refusal);
     expect(() => restore(anIncident())).toThrow(refusal);
   });
-  test('makes an incident read-only', () => {
+  test('make an archived incident read-only', () => {
     expect(() => checkWritable(anIncident(archived))).toThrow(refusal);
     expect(() => checkWritable(anIncident())).not.toThrow();
   });

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
+import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
+import { openKeyring } from '@tocsin/runtime';
+import { type Client, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { listFilters } from '../src/domain/list-filters.ts';
+import { listSort } from '../src/domain/list-sort.ts';
 import { startService, type TestService } from './service.ts';
 
 let service: TestService;
@@ -33,7 +37,7 @@ async function refuse(path: string, by: Client = client) {
 }
 
 describe('a cursor', () => {
-  test('leads on, whatever the page size and with or without counts', async () => {
+  test('leads to the next page with any page size, and with or without counts', async () => {
     const cursor = await nextCursor('');
     const { body } = await client.get(`${LIST}?limit=100&include_counts=true&cursor=${cursor}`);
     expect(numbers(body.incidents)).toEqual([3, 2, 1]);
@@ -50,7 +54,7 @@ describe('a cursor', () => {
     ['region=EU', 'region=eu&region=Eu'],
     ['created_to=2100-01-01T01:00:00%2B01:00', 'created_to=2100-01-01T00:00:00.0009Z'],
     ['sort=service', 'direction=desc&sort=service'],
-  ])('of %s takes another spelling of the same: %s', async (query, other) => {
+  ])('for %s is accepted with another spelling of the same: %s', async (query, other) => {
     const cursor = await nextCursor(query);
     const { status, body } = await client.get(`${LIST}?cursor=${cursor}&${other}`);
     expect({ status, left: body.incidents.length }).toEqual({ status: 200, left: 3 });
@@ -65,22 +69,22 @@ describe('a cursor', () => {
     ['sort=service', 'sort=owner'],
     ['sort=service', 'sort=service&direction=asc'],
     ['', 'created_to=2100-01-01T00:00:00Z'],
-  ])('of %s is refused with %s', async (query, other) => {
+  ])('for %s is refused with %s', async (query, other) => {
     await refuse(`${LIST}?cursor=${await nextCursor(query)}&${other}`);
   });
 
-  test('of one list is refused by the other, and by another workspace', async () => {
+  test('of one list is refused by the other list, and in another workspace', async () => {
     const cursor = await nextCursor('');
     await refuse(`${LIST}/archived?cursor=${cursor}`);
     await refuse(`${LIST}?cursor=${cursor}`, service.as({ workspace: { id: 2 } }));
   });
 
   test.each(['x', 'ey', 'é', '%20', 'AAAA', 'null', Buffer.from('[0,1,"x"]').toString('base64url')])(
-    'that is made up is refused: %s',
+    'that was not issued is refused: %s',
     async (cursor) => refuse(`${LIST}?cursor=${cursor}`),
   );
 
-  test('of which one bit is changed is refused', async () => {
+  test('with one changed bit is refused', async () => {
     const bytes = Buffer.from(await nextCursor('sort=service'), 'base64url');
     for (const at of [0, 31, 32, bytes.length - 1]) {
       const changed = Buffer.from(bytes);
@@ -88,6 +92,34 @@ describe('a cursor', () => {
       await refuse(`${LIST}?sort=service&cursor=${changed.toString('base64url')}`);
     }
   });
+});
+
+describe('a cursor of another release', () => {
+  const cursors = signedCursors(openKeyring(TEST_SECRET_KEYS, CURSOR_PURPOSE));
+  const sortedBy = (sort: Parameters<typeof listSort>[0], segment: unknown, ...position: (string | number)[]) =>
+    cursors.encode(
+      { segment: segment as string, position },
+      { workspaceId: 1, path: LIST, filters: { filters: listFilters({}, 'USD'), custom: [], sort: listSort(sort) } },
+    );
+  const bySeverity = (segment: unknown, ...position: (string | number)[]) =>
+    `${LIST}?sort=severity&cursor=${sortedBy({ sort: 'severity' }, segment, ...position)}`;
+
+  test('is accepted if it names a segment of the sort', async () => {
+    const { status, body } = await client.get(bySeverity('severity', 3, 'sev1'));
+    expect({ status, numbers: numbers(body.incidents) }).toEqual({ status: 200, numbers: [2, 1] });
+  });
+
+  test.each<[string, unknown, ...(string | number)[]]>([
+    ['has the number of its segment instead of the name', 0, 3, 'sev1'],
+    ['names a segment of another sort', 'status', 3, 'sev1'],
+    ['has a key of another type', 'severity', 3, 1],
+    ['has no ID', 'severity', 'sev1', 3],
+    ['lacks a key', 'severity', 3],
+    ['has an extra key', 'severity:removed', 3, 'sev1'],
+  ])('is refused if it %s', async (_what, segment, ...position) => refuse(bySeverity(segment, ...position)));
+
+  test('is refused if its key is not a timestamp', async () =>
+    refuse(`${LIST}?cursor=${sortedBy({}, 'created_at', 3, 'sev1')}`));
 });
 
 describe('a cursor of the old form', () => {
@@ -109,13 +141,13 @@ describe('a cursor of the old form', () => {
     'created_to=2100-01-01T00:00:00Z',
     'active_only=false&unassigned_team=false&status_scope=all&mrr_basis=normalized',
     'include_counts=true',
-  ])('is taken with %s', async (query) => {
+  ])('is accepted with %s', async (query) => {
     const { status, body } = await client.get(`${LIST}?cursor=${legacy(await place())}&${query}`);
     expect({ status, numbers: numbers(body.incidents ?? []) }).toEqual({ status: 200, numbers: [3, 2, 1] });
     expect(body.pagination.has_more).toBe(false);
   });
 
-  test('is taken with team_id, and leads to cursors of the new form', async () => {
+  test('is accepted with team_id, and leads to cursors of the new form', async () => {
     expect((await client.get(`${LIST}?cursor=${legacy(await place())}&team_id=1`)).status).toBe(200);
     const { body } = await client.get(`${LIST}?limit=1&cursor=${legacy(await place())}`);
     expect(numbers(body.incidents)).toEqual([3]);
@@ -173,5 +205,5 @@ describe('a cursor of the old form', () => {
     '2026-11-20T09:00:00Z|',
     '2026-11-20T09:00:00Z|0',
     '2026-11-20T09:00:00Z|1|2',
-  ])('is refused when it is malformed: %s', async (text) => refuse(`${LIST}?cursor=${legacy(text)}`));
+  ])('is refused if it is malformed: %s', async (text) => refuse(`${LIST}?cursor=${legacy(text)}`));
 });

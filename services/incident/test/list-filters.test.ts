@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { visibleFrom } from '../src/domain/history.ts';
-import { isLegacyCompatible, listFilters, type ListQuery } from '../src/domain/list-filters.ts';
+import { type FilterParameters, isLegacyCompatible, listFilters, visibleFrom } from '../src/domain/list-filters.ts';
 import { listSort } from '../src/domain/list-sort.ts';
 
-const filters = (query: ListQuery) => listFilters(query, 'USD');
+const filters = (query: FilterParameters) => listFilters(query, 'USD');
 
 describe('filters', () => {
-  test.each<[ListQuery, ListQuery]>([
+  test.each<[FilterParameters, FilterParameters]>([
     [{}, { scope: 'all', status_scope: 'all', active_only: false, unassigned_team: false, mine: false }],
     [{}, { mrr_basis: 'normalized', mrr_currency: 'USD' }],
     [{ status: ['open', 'active'] }, { status: ['active', 'open', 'active'] }],
@@ -19,11 +18,11 @@ describe('filters', () => {
       { mrr_op: '<', mrr_value: 1 },
       { mrr_op: '<', mrr_value: 1, mrr_currency: 'USD', mrr_basis: 'normalized' },
     ],
-  ])('of %j are those of %j', (one, other) => {
+  ])('of %j equal those of %j', (one, other) => {
     expect(filters(one)).toEqual(filters(other));
   });
 
-  test.each<[ListQuery, ListQuery]>([
+  test.each<[FilterParameters, FilterParameters]>([
     [
       { mrr_op: '<', mrr_value: 1 },
       { mrr_op: '<', mrr_value: 1, mrr_currency: 'USD', mrr_basis: 'source' },
@@ -31,12 +30,12 @@ describe('filters', () => {
     [{ service: ['a'] }, { service: ['A'] }],
     [{ created_to: '2026-11-20T09:00:00Z' }, { created_before: '2026-11-20T09:00:00Z' }],
     [{ lifecycle: ['postmortem'] }, { scope: 'postmortem' }],
-  ])('of %j are not those of %j', (one, other) => {
+  ])('of %j differ from those of %j', (one, other) => {
     expect(filters(one)).not.toEqual(filters(other));
   });
 
-  test('that old cursors knew are told from the others', () => {
-    const old: ListQuery = {
+  test('that existed with the old cursors are distinguished from later ones', () => {
+    const old: FilterParameters = {
       scope: 'postmortem',
       status: ['open'],
       severity: ['sev1'],
@@ -52,7 +51,7 @@ describe('filters', () => {
 });
 
 describe('the sort', () => {
-  test('is by creation, the newest first, unless it is said', () => {
+  test('is by creation, newest first, by default', () => {
     expect(listSort({})).toEqual({ key: 'created_at', direction: 'desc', field: null });
   });
 });
@@ -64,7 +63,7 @@ describe('a history limit', () => {
     [1, '2026-11-19T12:00:00.000Z'],
     [0.5, '2026-11-20T00:00:00.000Z'],
     [1e12, '0001-01-01T00:00:00.000Z'],
-  ])('of %p days begins at %p', (days, from) => {
+  ])('of %p days shows incidents from %p', (days, from) => {
     expect(visibleFrom(days, NOW)).toBe(from);
   });
 });

@@ -9,7 +9,7 @@ import { valueStore } from '../src/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
-/** Filters that few incidents meet, and some that more meet than are looked up: 3,000 is where that changes. */
+/** Filters that few incidents meet, and filters that more than 3,000 meet, for which no IDs are looked up. */
 const NOW = '2026-11-20T12:00:00.000Z';
 const RATES = { EUR: 1.085, JPY: 0.0066 };
 const TOTAL = 3_100;
@@ -35,7 +35,7 @@ async function configured(): Promise<Workspace> {
 
 type Query = Record<string, string | number | object>;
 
-/** By number, so that what is found can be told by it. */
+/** Sorted by number, which identifies the incidents. */
 const searchOf = (query: Query) =>
   new URLSearchParams({
     sort: 'case',
@@ -67,7 +67,7 @@ const mrr = (operator: string, value: number, currency?: string): Query => ({
   ...(currency !== undefined && { mrr_basis: 'source', mrr_currency: currency }),
 });
 
-/** Incidents 1 to 3,100, every 500th of them closed: with texts, and with revenue of their number's size. */
+/** Adds incidents 1 to 3,100, every 500th of them closed, with texts and with revenue that depends on the number. */
 async function fill(workspace: Workspace, field: CustomFieldDefinition): Promise<void> {
   const { rows } = await database.raw<{ rows: { id: number; number: number }[] }>(
     `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
@@ -101,14 +101,14 @@ describe('among thousands of incidents', () => {
 
   test.each([
     ['nothing', contains('nobody'), []],
-    ['nothing, but for its letters', contains('nevo'), []],
+    ['nothing, although all of its letters occur', contains('nevo'), []],
     ['one', contains(': 2718.'), [2718]],
     ['one, in another case', contains('EVEN: 2718'), [2718]],
     ['a few', contains('999.'), [999, 1999, 2999]],
     ['half', closed(contains('even')), EVERY_500TH],
     ['all', closed(contains('anything')), EVERY_500TH],
-    ['all, for a text of nothing', closed(contains('')), EVERY_500TH],
-  ])('texts that %s contain are found', async (_many, query, numbers) => {
+    ['all, for an empty text', closed(contains('')), EVERY_500TH],
+  ])('filters by text find %s', async (_many, query, numbers) => {
     expect(await matches(workspace, query)).toEqual(numbers);
   });
 
@@ -123,13 +123,13 @@ describe('among thousands of incidents', () => {
     ['no amount', closed(mrr('=', 0, 'EUR')), [500, 1_000, 2_000, 2_500]],
     ['high amounts', mrr('>', 3_098, 'USD'), [3_099, 3_100]],
     ['low amounts', closed(mrr('<', 1_600, 'EUR')), [500, 1_000, 1_500, 2_000, 2_500]],
-  ])('revenue is found by %s', async (_what, query, numbers) => {
+  ])('filters by revenue find %s', async (_what, query, numbers) => {
     expect(await matches(workspace, query)).toEqual(numbers);
   });
 
-  test('filters that few meet go together with each other, with counts and with pages', async () => {
+  test('rare filters work together, with counts, and over several pages', async () => {
     const both = { ...contains('odd'), ...mrr('<', 12) };
-    // 3, 6 and 9 come to more in two currencies.
+    // The sums of 3, 6 and 9 are higher, because they have two currencies.
     expect(await matches(workspace, both)).toEqual([1, 3, 5, 7, 11]);
     const first = await pageOf(workspace, { ...both, limit: 2, include_counts: 'true' });
     expect(first.collection_counts.matched).toBe(5);
@@ -141,8 +141,8 @@ describe('among thousands of incidents', () => {
   });
 });
 
-describe('what is found', () => {
-  test('follows the value that is set', async () => {
+describe('a search', () => {
+  test('finds the current value', async () => {
     const workspace = await configured();
     await workspace.define({ slug: 'note' });
     const path = await workspace.declare({ note: 'Grüße aus Köln' });
@@ -154,10 +154,10 @@ describe('what is found', () => {
     expect(await matches(workspace, contains('bonn'))).toEqual([]);
   });
 
-  test('follows the latest news of revenue, in whatever currencies', async () => {
+  test('finds the latest revenue, in any currencies', async () => {
     const workspace = await configured();
     const path = await workspace.declare();
-    const tell = async (second: number, amounts: Record<string, number>) => {
+    const publish = async (second: number, amounts: Record<string, number>) => {
       const data = {
         workspace_id: workspace.id,
         incident_id: Number(path.split('/').at(-1)),
@@ -171,23 +171,23 @@ describe('what is found', () => {
       await service.broker.publish([{ id, type, body: JSON.stringify(body) }]);
     };
     // 100 + 108.5 + 66, rounded
-    await tell(0, { USD: 100, EUR: 100, JPY: 100 });
+    await publish(0, { USD: 100, EUR: 100, JPY: 100 });
     expect(await matches(workspace, mrr('=', 275))).toEqual([1]);
     expect(await matches(workspace, mrr('=', 274))).toEqual([]);
-    await tell(2, { EUR: 100 });
-    await tell(1, { USD: 7 });
+    await publish(2, { EUR: 100 });
+    await publish(1, { USD: 7 });
     expect(await matches(workspace, mrr('=', 109))).toEqual([1]);
     expect(await matches(workspace, mrr('=', 275))).toEqual([]);
     expect(await matches(workspace, mrr('=', 0, 'USD'))).toEqual([1]);
-    // Without a rate for all of it there is no sum.
-    await tell(3, { EUR: 100, GBP: 0 });
+    // There is no sum unless every currency has a rate.
+    await publish(3, { EUR: 100, GBP: 0 });
     expect(await matches(workspace, mrr('=', 109))).toEqual([]);
     expect(await matches(workspace, mrr('=', 100, 'EUR'))).toEqual([1]);
-    await tell(4, {});
+    await publish(4, {});
     expect(await matches(workspace, mrr('<', 1))).toEqual([1]);
     const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
     const many = letters.flatMap((one) => letters.map((other) => [`Q${one}${other}`, 5]));
-    await tell(5, { ...Object.fromEntries(many), EUR: 9 });
+    await publish(5, { ...Object.fromEntries(many), EUR: 9 });
     expect(await matches(workspace, mrr('=', 9, 'EUR'))).toEqual([1]);
     expect(await matches(workspace, mrr('=', 8, 'EUR'))).toEqual([]);
     expect(await matches(workspace, mrr('>', 0))).toEqual([]);

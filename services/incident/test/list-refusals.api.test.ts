@@ -107,7 +107,7 @@ describe('a list refuses', () => {
     expect(await refused(query)).toBe(field);
   });
 
-  test('more custom filters than 32', async () => {
+  test('more than 32 custom filters', async () => {
     const one = encodeURIComponent(JSON.stringify({ slug: 'text', operator: 'is', value: 'x' }));
     expect(await refused(many('custom_filter', one, 33))).toBe('custom_filter');
     const other = (number: number) => ({
@@ -123,7 +123,7 @@ describe('a list refuses', () => {
   });
 });
 
-describe('a custom filter is refused, by its place,', () => {
+describe('a custom filter is refused, naming its index:', () => {
   const ok = { slug: 'text', operator: 'is', value: 'x' };
   const items = (...given: unknown[]) =>
     given
@@ -131,26 +131,26 @@ describe('a custom filter is refused, by its place,', () => {
       .join('&');
 
   test.each([
-    ['text that is no JSON', '{', ''],
-    ['no object', '[]', ''],
+    ['text that is not JSON', '{', ''],
+    ['not an object', '[]', ''],
     ['null', 'null', ''],
     ['without a slug', { operator: 'is', value: 'x' }, '.slug'],
     ['without an operator', { slug: 'text', value: 'x' }, '.operator'],
     ['without a value', { slug: 'text', operator: 'is' }, '.value'],
     ['an unknown field', { ...ok, slug: 'nope' }, '.slug'],
-    ['a field that every object has', { ...ok, slug: 'constructor' }, '.slug'],
+    ['the name of a member of every object, as slug', { ...ok, slug: 'constructor' }, '.slug'],
     ['an archived field', { ...ok, slug: 'gone' }, '.slug'],
     ['an unknown operator', { ...ok, operator: 'like' }, '.operator'],
-    ['an operator that every object has', { ...ok, operator: 'toString' }, '.operator'],
+    ['the name of a member of every object, as operator', { ...ok, operator: 'toString' }, '.operator'],
     ['SQL', { ...ok, operator: "= '' or true --" }, '.operator'],
     ['a json field', { ...ok, slug: 'blob' }, '.operator'],
-    ['text by order', { ...ok, operator: 'gt' }, '.operator'],
-    ['a number by text', { slug: 'number', operator: 'contains', value: 1 }, '.operator'],
-    ['a number by is', { slug: 'number', operator: 'is', value: 1 }, '.operator'],
-    ['a flag by is_not', { slug: 'flag', operator: 'is_not', value: true }, '.operator'],
-    ['a time by between', { slug: 'hour', operator: 'between', value: ['00:00', '01:00'] }, '.operator'],
-    ['a choice by contains', { slug: 'choice', operator: 'contains', value: 'a' }, '.operator'],
-    ['choices by is', { slug: 'choices', operator: 'is', value: 'a' }, '.operator'],
+    ['text with gt', { ...ok, operator: 'gt' }, '.operator'],
+    ['a number with contains', { slug: 'number', operator: 'contains', value: 1 }, '.operator'],
+    ['a number with is', { slug: 'number', operator: 'is', value: 1 }, '.operator'],
+    ['a flag with is_not', { slug: 'flag', operator: 'is_not', value: true }, '.operator'],
+    ['a time with between', { slug: 'hour', operator: 'between', value: ['00:00', '01:00'] }, '.operator'],
+    ['a choice with contains', { slug: 'choice', operator: 'contains', value: 'a' }, '.operator'],
+    ['choices with is', { slug: 'choices', operator: 'is', value: 'a' }, '.operator'],
     ['a number for text', { ...ok, value: 1 }, '.value'],
     ['null for text', { ...ok, value: null }, '.value'],
     ['no alternatives', { ...ok, value: [] }, '.value'],
@@ -161,8 +161,8 @@ describe('a custom filter is refused, by its place,', () => {
     ['one bound', { slug: 'number', operator: 'between', value: 1 }, '.value'],
     ['three bounds', { slug: 'number', operator: 'between', value: [1, 2, 3] }, '.value'],
     ['a bound of text', { slug: 'number', operator: 'between', value: [1, 'x'] }, '.value.1'],
-    ['a number past 2^53', '{"slug":"number","operator":"eq","value":9007199254740993}', '.value'],
-    ['an endless number', '{"slug":"number","operator":"eq","value":1e999}', '.value'],
+    ['a number above 2^53', '{"slug":"number","operator":"eq","value":9007199254740993}', '.value'],
+    ['a number too large for a double', '{"slug":"number","operator":"eq","value":1e999}', '.value'],
     ['text for a flag', { slug: 'flag', operator: 'is', value: 'true' }, '.value'],
     ['a day that does not exist', { slug: 'day', operator: 'is', value: '2026-02-30' }, '.value'],
     ['a moment for a day', { slug: 'day', operator: 'is', value: '2026-02-03T00:00:00Z' }, '.value'],
@@ -191,9 +191,9 @@ describe('a custom filter is refused, by its place,', () => {
   });
 
   test.each([
-    ['a type of the client’s', { ...ok, field_type: 'number' }, 'custom_filter.0.field_type'],
+    ['a field type', { ...ok, field_type: 'number' }, 'custom_filter.0.field_type'],
     [
-      'more than money',
+      'an extra member of money',
       { slug: 'money', operator: 'eq', value: { amount: 1, currency: 'EUR', sql: 'x' } },
       'custom_filter.0.value.sql',
     ],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_CONFIGURATION } from '../src/domain/configuration.ts';
-import { listFilters, type ListQuery } from '../src/domain/list-filters.ts';
+import { type FilterParameters, listFilters } from '../src/domain/list-filters.ts';
 import { passingStatuses, statusCounts } from '../src/domain/list-statuses.ts';
 
 const { statuses } = DEFAULT_CONFIGURATION;
-const passing = (query: ListQuery) => passingStatuses(listFilters(query, 'USD'), statuses);
+const passing = (query: FilterParameters) => passingStatuses(listFilters(query, 'USD'), statuses);
 
 describe('the statuses that pass', () => {
-  test.each<[ListQuery, string[] | null]>([
+  test.each<[FilterParameters, string[] | null]>([
     [{}, null],
     [{ status: ['closed', 'open'] }, ['open', 'closed']],
     [{ active_only: true }, ['open', 'active', 'on-hold', 'monitoring']],
@@ -28,7 +28,7 @@ describe('counts', () => {
     ['taken-away', 1],
   ]);
 
-  test('match by status, and are of everything besides', () => {
+  test('apply the filters by status to `matched` only', () => {
     expect(statusCounts({ counted, passing: ['closed', 'resolved'], configured: statuses })).toEqual({
       matched: 2,
       all: 6,

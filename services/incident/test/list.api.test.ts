@@ -15,7 +15,7 @@ const LIST = '/api/v1/incidents';
 const before = (milliseconds: number) => new Date(Date.parse(NOW) - milliseconds).toISOString();
 const DAY = 86_400_000;
 
-/** A workspace with one incident for each time, and its list as somebody with a history limit sees it. */
+/** A workspace with one incident for each time, and a function that reads its list under a history limit. */
 async function declaredAt(...times: string[]) {
   const workspace = freshWorkspace(service);
   const paths: string[] = [];
@@ -30,7 +30,7 @@ async function declaredAt(...times: string[]) {
 }
 
 describe('an empty workspace', () => {
-  test('has an empty page, and says all that there is to say of it', async () => {
+  test('has an empty page with all properties', async () => {
     const { client } = freshWorkspace(service);
     for (const path of [LIST, `${LIST}/archived`]) {
       const { status, body } = await client.get(`${path}?include_counts=true`);
@@ -57,7 +57,7 @@ describe('an empty workspace', () => {
 });
 
 describe('a history limit', () => {
-  test('hides what is older, to the millisecond, and counts it', async () => {
+  test('hides older incidents, to the millisecond, and counts them', async () => {
     const { paths, seen } = await declaredAt(before(2 * DAY + 1), before(2 * DAY), before(1));
     const ids = paths.map((path) => Number(path.split('/').at(-1)));
     const limited = await seen(2, '?include_counts=true');
@@ -69,14 +69,14 @@ describe('a history limit', () => {
     expect(await seen(null)).toMatchObject({ restricted_count: 0, history_limited: false });
   });
 
-  test('of more days than there were hides nothing', async () => {
+  test('that reaches back before the first incident hides nothing', async () => {
     const { seen } = await declaredAt(before(1));
     expect(await seen(1e9)).toMatchObject({ restricted_count: 0, history_limited: true, incidents: [{}] });
   });
 });
 
 describe('archived incidents', () => {
-  test('leave one list for the other, the last archived first', async () => {
+  test('move from one list to the other, sorted by when they were archived', async () => {
     const { workspace, paths } = await declaredAt(before(4), before(3), before(2));
     const [first, second, third] = paths;
     for (const path of [second, first]) {
@@ -96,7 +96,7 @@ describe('archived incidents', () => {
 });
 
 describe('revenue at stake', () => {
-  const told = async (workspaceId: number, incidentId: number, currency: string) => {
+  const publishRevenue = async (workspaceId: number, incidentId: number, currency: string) => {
     const id = randomUUID();
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
     const data = {
@@ -117,7 +117,7 @@ describe('revenue at stake', () => {
     await database.destroy();
   };
 
-  test('is converted while every rate that it takes is there, and less than a day old', async () => {
+  test('is converted while every required rate exists and is less than a day old', async () => {
     const { workspace, paths } = await declaredAt(before(1));
     await configure(workspace.id, [{ currency: 'EUR', rate: 1.1, as_of: NOW }]);
     const state = async () => {
@@ -131,14 +131,14 @@ describe('revenue at stake', () => {
     expect(await state()).toEqual(['stale', 'normalized']);
     clock.set(NOW);
     const incidentId = Number(paths[0]!.split('/').at(-1));
-    await told(workspace.id, incidentId, 'EUR');
-    await told(workspace.id, incidentId, 'USD');
+    await publishRevenue(workspace.id, incidentId, 'EUR');
+    await publishRevenue(workspace.id, incidentId, 'USD');
     expect(await state()).toEqual(['ready', 'normalized']);
-    await told(workspace.id, incidentId, 'GBP');
+    await publishRevenue(workspace.id, incidentId, 'GBP');
     expect(await state()).toEqual(['stale', 'normalized']);
   });
 
-  test('is told in the reporting currency, and supported in those that have a rate', async () => {
+  test('is shown in the reporting currency, and supported in currencies with a rate', async () => {
     const { workspace } = await declaredAt(before(1));
     await configure(workspace.id, [
       { currency: 'JPY', rate: 0.006, as_of: NOW },
@@ -150,24 +150,24 @@ describe('revenue at stake', () => {
   });
 });
 
-describe('what other services own', () => {
-  test('is asked for by the lists that look into it, and by no others', async () => {
+describe('data of other services', () => {
+  test('is refreshed by the lists that use it, and by no others', async () => {
     const { client, id } = freshWorkspace(service);
-    const asks = async (query: string) => {
-      // Some news, so that whoever looks has to ask.
+    const refreshesFor = async (query: string) => {
+      // A new version, so that a list that uses the data has to fetch it.
       await service.owners.change(id, () => undefined);
-      const asked = service.owners.asked;
+      const earlier = service.owners.calls;
       expect((await client.get(`${LIST}${query}`)).status).toBe(200);
-      return service.owners.asked - asked;
+      return service.owners.calls - earlier;
     };
-    expect(await asks('?sort=service&service=a&team_id=1&unassigned_team=true&include_counts=true')).toBe(0);
-    expect(await asks('/archived?sort=team')).toBe(0);
-    expect(await asks('?service_tier=t0')).toBe(1);
-    expect(await asks('?effective_team_id=1')).toBe(1);
-    expect(await asks('?sort=team')).toBe(1);
+    expect(await refreshesFor('?sort=service&service=a&team_id=1&unassigned_team=true&include_counts=true')).toBe(0);
+    expect(await refreshesFor('/archived?sort=team')).toBe(0);
+    expect(await refreshesFor('?service_tier=t0')).toBe(1);
+    expect(await refreshesFor('?effective_team_id=1')).toBe(1);
+    expect(await refreshesFor('?sort=team')).toBe(1);
   });
 
-  test('counts from the moment that its owner has answered', async () => {
+  test('applies as soon as its owner has responded to a change', async () => {
     const workspace = freshWorkspace(service);
     const { client, id } = workspace;
     const { body } = await client.post(LIST, { title: 'x', service: 'fresh' });
@@ -195,7 +195,24 @@ describe('what other services own', () => {
     expect(await matches(`custom_filter=${filter}`)).toEqual([body.incident.id]);
   });
 
-  test('is served as it was last known while its owner is away', async () => {
+  test('keeps the latest response when an older one arrives after it', async () => {
+    const { client, id } = freshWorkspace(service);
+    const statusOf = async (tier: string) => (await client.get(`${LIST}?service_tier=${tier}`)).status;
+    await service.owners.change(id, () => undefined);
+    const held = service.owners.holdNext();
+    const first = statusOf('t0');
+    await held.asked;
+    await service.owners.change(id, (data) => {
+      data.tiers = [{ key: 'gold', label: 'Gold', order: 0, is_default: true }];
+    });
+    expect(await statusOf('gold')).toBe(200);
+    held.release();
+    await first;
+    expect(await statusOf('gold')).toBe(200);
+    expect(await statusOf('t3')).toBe(400);
+  });
+
+  test('is used as last copied while its owner is down', async () => {
     const { client, id } = freshWorkspace(service);
     await client.get(`${LIST}?service_tier=t0`);
     await service.owners.change(id, () => undefined);
@@ -209,7 +226,7 @@ describe('what other services own', () => {
 });
 
 describe('a custom filter', () => {
-  test('finds what lies behind a thousand incidents that it leaves out', async () => {
+  test('finds incidents behind a thousand that it rejects', async () => {
     const workspace = freshWorkspace(service);
     const { slug } = await workspace.define({});
     const found = [await workspace.declare({ [slug]: 'x' }), await workspace.declare({ [slug]: 'x' })];
@@ -240,8 +257,8 @@ describe('a custom filter', () => {
   });
 });
 
-describe('text beyond any index entry', () => {
-  test('is filtered as a whole, and sorted by its beginning', async () => {
+describe('text longer than an index entry', () => {
+  test('is filtered by all of it, and sorted by its beginning', async () => {
     const workspace = freshWorkspace(service);
     const { slug } = await workspace.define({});
     const choices = await workspace.define({ field_type: 'multi_select', config: { allow_custom: true } });

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { MANY, mrrParts, readCurrencies } from '../src/store/mrr-parts.ts';
+import { TOO_MANY, mrrParts, readCurrencies } from '../src/store/mrr-parts.ts';
 
 const nothing = { currency: '', amount_minor: '0', total_minor: '0' };
 
-test('revenue has a part for each currency that adds to it', () => {
+test('revenue has a part for each currency with a positive amount', () => {
   const parts = mrrParts([
     { currency: 'USD', amount_minor: Number.MAX_SAFE_INTEGER },
     { currency: 'JPY', amount_minor: 0 },
@@ -18,16 +18,16 @@ test('revenue has a part for each currency that adds to it', () => {
   expect(readCurrencies('EUR USD/JPY')).toEqual({ adding: ['EUR', 'USD'], idle: ['JPY'] });
 });
 
-test('no revenue is one part of nothing', () => {
+test('no revenue is one part of 0', () => {
   expect(mrrParts([])).toEqual([{ currencies: '', ...nothing }]);
   expect(mrrParts([{ currency: 'USD', amount_minor: 0 }])).toEqual([{ currencies: '/USD', ...nothing }]);
   expect(readCurrencies('')).toEqual({ adding: [], idle: [] });
   expect(readCurrencies('/USD')).toEqual({ adding: [], idle: ['USD'] });
 });
 
-test('more currencies than an index entry holds are not told apart', () => {
+test('more currencies than fit into an index entry are replaced by one mark', () => {
   const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   const mrr = letters.flatMap((one) => letters.map((other) => ({ currency: `X${one}${other}`, amount_minor: 1 })));
-  expect(mrrParts(mrr)).toEqual([{ currencies: MANY, ...nothing }]);
+  expect(mrrParts(mrr)).toEqual([{ currencies: TOO_MANY, ...nothing }]);
   expect(mrrParts(mrr.slice(0, 100))).toHaveLength(100);
 });

@@ -12,14 +12,14 @@ afterEach(() => {
   chat.slack.hang = false;
 });
 
-/** Lets the time of all back-offs pass, until what they wait for has happened. */
+/** Advances the clock past the back-offs until the condition holds. */
 const whileTimePasses = async <Value>(look: () => Promise<Value>): Promise<Value> => {
   const passing = setInterval(() => chat.clock.advance(5_000), 50);
   return look().finally(() => clearInterval(passing));
 };
 
-describe('an incident that asks for a channel', () => {
-  test('gets one, with its people in it, and says so in its revision and changelog', async () => {
+describe('an incident that requests a channel', () => {
+  test('gets one with its members, and a new revision and changelog entry', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.addUsergroup({ handle: 'oncall', users: ['U1', 'U2'] });
     chat.slack.addUsergroup({ handle: 'support', users: ['U2', 'U3'] });
@@ -50,7 +50,7 @@ describe('an incident that asks for a channel', () => {
     ]);
   });
 
-  test('asks for it once, however often the create is repeated with its key', async () => {
+  test('requests it once, however often the create is repeated with its key', async () => {
     const workspace = await chatWorkspace(chat);
     const key = { 'Idempotency-Key': 'once' };
     const body = { title: 'x', create_slack_channel: true };
@@ -61,7 +61,7 @@ describe('an incident that asks for a channel', () => {
     expect(chat.slack.channels.filter(({ name }) => name.startsWith(`w${workspace.id}-`))).toHaveLength(1);
   });
 
-  test('is there at once while the chat is down, fails where everybody sees it, and succeeds when tried again', async () => {
+  test('is created while the chat is down, shows the failed step, and gets the channel after a retry', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.down = true;
     const incident = await workspace.declare({ create_slack_channel: true, invite_usergroups: ['oncall'] });
@@ -92,7 +92,7 @@ describe('an incident that asks for a channel', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
   });
 
-  test('waits as long as the chat asks it to, and does not count that as a failure', async () => {
+  test('waits as long as the chat requests, without counting a failure', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.limit({ method: 'conversations.create', calls: 6, retryAfter: 30 });
     const incident = await workspace.declare({ create_slack_channel: true });
@@ -105,10 +105,10 @@ describe('an incident that asks for a channel', () => {
     expect(stepOf(done, 'slack_channel')).toEqual({ key: 'slack_channel', status: 'succeeded', attempts: 7 });
   });
 
-  test('makes no second channel when the chat did what it never reported', async () => {
+  test('gets no second channel if the response to the first request was lost', async () => {
     const workspace = await chatWorkspace(chat);
     const { slack } = chat;
-    // The channel is there, but the answer is lost: first that of its making, then that of its purpose.
+    // The channel exists, but the responses are lost: first to its creation, then to setting its purpose.
     slack.after('conversations.create', () => void (slack.down = true));
     const incident = await workspace.declare({ create_slack_channel: true });
     await eventually(() => slack.channels.some(({ name }) => name === `w${workspace.id}-1`));
@@ -124,7 +124,7 @@ describe('an incident that asks for a channel', () => {
     expect((await workspace.get(incident.id)).body.incident.slack_channel_id).toBe(channels[0]?.id);
   });
 
-  test('keeps asking for the same name, whatever its severity has become meanwhile', async () => {
+  test('keeps requesting the same name after its severity changes', async () => {
     const workspace = await chatWorkspace(chat);
     await workspace.connect({ channelTemplate: `w${workspace.id}-{id}-{severity}` });
     const { slack } = chat;
@@ -147,7 +147,7 @@ describe('a step that cannot succeed', () => {
     ['when another channel has the name', 'slack_channel_name_taken'],
     ['when a channel of another incident has the name', 'slack_channel_name_taken'],
     ['when the chat refuses', 'internal'],
-  ])('%s fails at the first attempt with %s, and can be tried again', async (situation, code) => {
+  ])('%s fails at the first attempt with %s and can be retried', async (situation, code) => {
     const workspace = await chatWorkspace(chat, { connected: situation !== 'without a connection' });
     const { slack } = chat;
     const name = `w${workspace.id}-1`;
@@ -177,12 +177,12 @@ describe('a step that cannot succeed', () => {
     expect((await workspace.provisioned(incident.id)).status).toBe('succeeded');
   });
 
-  test('a channel that another workspace is just making is not taken from it', async () => {
+  test('a channel that another workspace is creating is not linked', async () => {
     const [one, other] = [await chatWorkspace(chat), await chatWorkspace(chat)];
     for (const workspace of [one, other]) await workspace.connect({ channelTemplate: `shared-${one.id}-{id}` });
-    // The one has made its channel and not yet said whose it is, when the other asks for the same name, and again.
-    const said = Promise.withResolvers<void>();
-    chat.slack.before('conversations.setPurpose', async () => said.promise);
+    // One workspace has created its channel without a purpose while the other requests the same name twice.
+    const purposeAllowed = Promise.withResolvers<void>();
+    chat.slack.before('conversations.setPurpose', async () => purposeAllowed.promise);
     const first = await one.declare({ create_slack_channel: true });
     await eventually(() => chat.slack.channels.some(({ name }) => name === `shared-${one.id}-1`));
     chat.slack.fail({ method: 'conversations.create', status: 500 });
@@ -190,7 +190,7 @@ describe('a step that cannot succeed', () => {
     await eventually(async () => (await other.provisioning(second.id)).steps[0]?.error_code !== undefined);
     chat.clock.advance(1_500);
     const refused = await other.provisioned(second.id);
-    said.resolve();
+    purposeAllowed.resolve();
     expect(stepOf(refused, 'slack_channel')).toEqual({
       key: 'slack_channel',
       status: 'failed',
@@ -201,7 +201,7 @@ describe('a step that cannot succeed', () => {
     expect((await other.get(second.id)).body.incident.slack_channel_id).toBe('');
   });
 
-  test('a channel that somebody else has just made with our connection is not taken at the first attempt', async () => {
+  test('a new channel that another client created with our connection is not linked at the first attempt', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.addChannel({ name: `w${workspace.id}-1`, creator: chat.slack.user });
     const incident = await workspace.declare({ create_slack_channel: true });
@@ -211,7 +211,7 @@ describe('a step that cannot succeed', () => {
     });
   });
 
-  test('an old channel of ours without a purpose belongs to nobody', async () => {
+  test('an old channel of ours without a purpose is not linked', async () => {
     const workspace = await chatWorkspace(chat);
     const channel = chat.slack.addChannel({ name: `w${workspace.id}-1`, creator: chat.slack.user });
     channel.created -= 3_600;
@@ -224,7 +224,7 @@ describe('a step that cannot succeed', () => {
     });
   });
 
-  test('a group that is not there fails the invitations alone, and keeps nobody else out', async () => {
+  test('a missing group fails only the invitation step, and the other groups are invited', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.addUsergroup({ handle: `group-${workspace.id}`, users: ['U7'] });
     const incident = await workspace.declare({
@@ -249,8 +249,8 @@ describe('a step that cannot succeed', () => {
   });
 });
 
-describe('what was not asked for', () => {
-  test('is told as that, and cannot be tried again', async () => {
+describe('a step that was not requested', () => {
+  test('is shown as not_requested and cannot be retried', async () => {
     const workspace = await chatWorkspace(chat);
     const calls = chat.slack.calls.length;
     const incident = await workspace.declare({ invite_usergroups: [] });
@@ -264,7 +264,7 @@ describe('what was not asked for', () => {
     expect(chat.slack.calls).toHaveLength(calls);
   });
 
-  test('people are invited into a channel that was linked at creation', async () => {
+  test('users are invited into a channel that was linked at creation', async () => {
     const workspace = await chatWorkspace(chat);
     const channel = chat.slack.addChannel({ name: `linked-${workspace.id}`, creator: chat.slack.user });
     chat.slack.addUsergroup({ handle: `team-${workspace.id}`, users: ['U9'] });
@@ -278,7 +278,7 @@ describe('what was not asked for', () => {
     expect(channel.members).toContain('U9');
   });
 
-  test('invitations without any channel say what is missing, and go on when one is linked', async () => {
+  test('invitations without a channel fail, and succeed after one is linked', async () => {
     const workspace = await chatWorkspace(chat);
     const incident = await workspace.declare({ invite_usergroups: ['oncall'] });
     expect(stepOf(await workspace.provisioned(incident.id), 'invite_usergroups')).toMatchObject({
@@ -296,7 +296,7 @@ describe('what was not asked for', () => {
 });
 
 describe('an archived incident', () => {
-  test('gets no channel, refuses a retry, and gets it when it is back', async () => {
+  test('gets no channel and rejects a retry until it is restored', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.down = true;
     const incident = await workspace.declare({ create_slack_channel: true });
@@ -313,7 +313,7 @@ describe('an archived incident', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   test.each([
     [{ short_title: 'thirteen char' }, 'short_title'],
     [{ short_title: 7 }, 'short_title'],
@@ -340,7 +340,7 @@ describe('what is refused', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field } });
   });
 
-  test('an incident of nobody, or of another workspace', async () => {
+  test('a missing incident, or one of another workspace', async () => {
     const [workspace, other] = [await chatWorkspace(chat), await chatWorkspace(chat)];
     const incident = await other.declare();
     for (const id of [incident.id, 987_654_321]) {
@@ -358,7 +358,7 @@ describe('a workspace that requires short titles', () => {
     ['障害', 400],
     ['DB', 201],
     ['  Zürich  ', 201],
-  ])('answers %j with %i', async (short_title, status) => {
+  ])('returns for %j the status %i', async (short_title, status) => {
     const workspace = await chatWorkspace(chat, { requiresShortTitle: true });
     const answer = await workspace.client.post(INCIDENTS, {
       title: 'x',

@@ -1,32 +1,35 @@
 import { type Environment, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
-import { type ServiceUnderTest, testGround } from '@tocsin/testing';
-import { type Parts, startApp } from '../src/app.ts';
+import { type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
+import { type Overrides, startApp } from '../src/app.ts';
 import { incidentConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 import { type FakeOwners, startOwners } from './fakes/owners.ts';
 
-/** The incident service on a database of its own, with stand-ins for the services whose data it copies. */
+/** The incident service with its own database and fakes of the services whose data it replicates. */
 export interface TestService extends ServiceUnderTest {
   versions: Versions;
   owners: FakeOwners;
 }
 
-export async function startService(parts: Partial<Parts> = {}, settings: Environment = {}): Promise<TestService> {
-  const ground = await testGround('incident', schema);
+export async function startService(
+  overrides: Partial<Overrides> = {},
+  settings: Environment = {},
+): Promise<TestService> {
+  const harness = await serviceHarness('incident', schema);
   const versions = memoryVersions();
   const owners = await startOwners(versions);
   const config = incidentConfig({
-    ...ground.settings,
-    INCIDENT_DATABASE_URL: ground.databaseUrl,
+    ...harness.settings,
+    INCIDENT_DATABASE_URL: harness.databaseUrl,
     GATEWAY_INTERNAL_URL: owners.url,
     CATALOG_URL: owners.url,
     CUSTOM_FIELD_URL: owners.url,
     ...settings,
   });
-  const app = await startApp(config, { ...ground.parts, versions, ...parts });
-  return { ...ground.serving(app, owners), versions, owners };
+  const app = await startApp(config, { ...harness.overrides, versions, ...overrides });
+  return { ...harness.serviceUnderTest(app, owners), versions, owners };
 }
 
-/** The service's own database, for what no client can do. */
+/** The service's database, for setup that the API does not offer. */
 export const openOwnDatabase = (service: TestService): Knex =>
   openDatabase({ url: service.database.url(schema.name), schema: schema.name, application: 'test', poolSize: 2 });

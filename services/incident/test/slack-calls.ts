@@ -1,6 +1,6 @@
 import type { Chat, ChatError } from '../src/clients/chat.ts';
 
-/** Every call of the port, by its name. */
+/** Every method of the port, by name. */
 export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [
   ['check', async (chat) => chat.check()],
   ['createChannel', async (chat) => chat.createChannel('inc-1')],
@@ -11,7 +11,7 @@ export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [
   ['inviteUsergroups', async (chat) => chat.inviteUsergroups('C0000001', ['oncall'])],
 ];
 
-/** What a call failed with. */
+/** Returns the error of a call. */
 export async function failureOf(call: Promise<unknown>): Promise<ChatError> {
   const outcome = await call.then(
     () => undefined,

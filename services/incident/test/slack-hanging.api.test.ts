@@ -11,7 +11,7 @@ import { CALLS, failureOf } from './slack-calls.ts';
 const run = promisify(execFile);
 const PROCESS = path.join(import.meta.dirname, 'slack-process.ts');
 
-describe('Slack hanging', () => {
+describe('a hanging Slack', () => {
   let slack: FakeSlack;
   let chat: Chat;
   const chatFor = (timeout: number) => slackChat({ token: slack.token, apiUrl: slack.url, timeout });
@@ -24,17 +24,17 @@ describe('Slack hanging', () => {
   });
   afterEach(async () => slack.stop());
 
-  test.each(CALLS)('%s ends, and its connection with it', async (_name, call) => {
+  test.each(CALLS)('%s times out and closes its connection', async (_name, call) => {
     slack.hang = true;
-    expect(await failureOf(call(chat))).toMatchObject({ name: 'ChatError', fault: 'unavailable' });
+    expect(await failureOf(call(chat))).toMatchObject({ name: 'ChatError', reason: 'unavailable' });
     expect(slack.calls).toHaveLength(1);
     await allHungUp();
   });
 
-  test('many calls at once all end', async () => {
+  test('many concurrent calls all time out', async () => {
     slack.hang = true;
     const failures = await Promise.all(CALLS.flatMap(([, call]) => [failureOf(call(chat)), failureOf(call(chat))]));
-    expect(new Set(failures.map(({ fault }) => fault))).toEqual(new Set(['unavailable']));
+    expect(new Set(failures.map(({ reason }) => reason))).toEqual(new Set(['unavailable']));
     await allHungUp();
   });
 
@@ -50,51 +50,51 @@ describe('Slack hanging', () => {
       'the end of the connection': behave.close(),
       'a compressed body': behave.compressed(),
     }),
-  )('a call ends that gets %s', async (_what, behaviour) => {
+  )('a call that gets %s times out', async (_what, behaviour) => {
     slack.fail({ behave: behaviour });
-    expect(await failureOf(chat.check())).toMatchObject({ name: 'ChatError', fault: 'unavailable' });
+    expect(await failureOf(chat.check())).toMatchObject({ name: 'ChatError', reason: 'unavailable' });
     await allHungUp();
   });
 
-  test('the time is that of all pages together', async () => {
+  test('the timeout covers all pages together', async () => {
     const page = { ok: true, channels: [], response_metadata: { next_cursor: 'on-and-on' } };
     slack.fail({ calls: Infinity, behave: behave.answer(200, {}, JSON.stringify(page)) });
-    expect(await failureOf(chatFor(1_000).findChannel('inc-1'))).toMatchObject({ fault: 'unavailable' });
+    expect(await failureOf(chatFor(1_000).findChannel('inc-1'))).toMatchObject({ reason: 'unavailable' });
     expect(slack.calls.length).toBeGreaterThan(1);
     await allHungUp();
   });
 
-  test('one call may take less than all together', async () => {
+  test('one request has a shorter timeout than the whole call', async () => {
     for (const name of ['inc-1', 'inc-2', 'inc-3', 'inc-4']) slack.addChannel({ name });
     slack.pageSize = 1;
-    const patient = slackChat({ token: slack.token, apiUrl: slack.url, timeout: 600_000, callTimeout: 1_000 });
-    // Longer than one may take, and each of them in time.
+    const slowChat = slackChat({ token: slack.token, apiUrl: slack.url, timeout: 600_000, callTimeout: 1_000 });
+    // Together longer than the timeout of one request, each of them within it.
     for (const _ of [1, 2, 3, 4]) slack.before('conversations.list', async () => delay(300));
-    await expect(patient.findChannel('inc-4')).resolves.toMatchObject({ name: 'inc-4' });
+    await expect(slowChat.findChannel('inc-4')).resolves.toMatchObject({ name: 'inc-4' });
     slack.hang = true;
-    expect(await failureOf(patient.check())).toMatchObject({ fault: 'unavailable' });
+    expect(await failureOf(slowChat.check())).toMatchObject({ reason: 'unavailable' });
     await allHungUp();
   });
 
-  test('a call that hangs in the middle ends', async () => {
+  test('a call that hangs within the response times out', async () => {
     const channel = slack.addChannel({ name: 'inc-1', creator: slack.user });
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     slack.after('conversations.invite', async () => new Promise(() => undefined));
     expect(await failureOf(chatFor(1_000).inviteUsergroups(channel.id, ['oncall']))).toMatchObject({
-      fault: 'unavailable',
+      reason: 'unavailable',
     });
-    // It took effect; nobody could know.
+    // The call took effect, although it failed.
     expect(channel.members).toContain('U11');
     await allHungUp();
     await expect(chatFor(5_000).inviteUsergroups(channel.id, ['oncall'])).resolves.toEqual([]);
   });
 
-  test('leaves no connection open when all goes well, either', async () => {
+  test('no connection stays open after successful calls', async () => {
     await chatFor(5_000).findChannel('inc-1');
     await allHungUp();
   });
 
-  test('a process ends after its calls, and has said nothing of them', async () => {
+  test('a process exits after its calls without printing anything about them', async () => {
     const warning = { ok: false, error: 'fatal_error', response_metadata: { messages: ['[ERROR] x', '[WARN] y'] } };
     slack.limit({ calls: 1, retryAfter: 600 });
     slack.fail({ behave: behave.answer(200, {}, JSON.stringify(warning)) });
@@ -109,7 +109,7 @@ describe('Slack hanging', () => {
       ...['check', 'createChannel', 'getChannel', 'renameChannel', 'findChannel', 'setPurpose'],
     ]);
     const unavailable = Array.from({ length: 5 }, () => 'unavailable');
-    expect(JSON.parse(stdout)).toEqual({ faults: ['rate_limited', ...unavailable], open: [] });
+    expect(JSON.parse(stdout)).toEqual({ reasons: ['rate_limited', ...unavailable], open: [] });
     expect(stderr).toBe('');
     expect(slack.calls).toHaveLength(6);
   });

@@ -20,7 +20,7 @@ describe('inviting user groups', () => {
   });
   afterEach(async () => slack.stop());
 
-  test('invites everybody in them once, and not ourselves', async () => {
+  test('invites each member once, except the own user', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12', slack.user] });
     slack.addUsergroup({ handle: 'Payments-Team', users: ['U12', 'U13'] });
     slack.addUsergroup({ handle: 'others', users: ['U14'] });
@@ -31,7 +31,7 @@ describe('inviting user groups', () => {
     expect(slack.calls.filter(({ method }) => method === 'usergroups.users.list')).toHaveLength(2);
   });
 
-  test('says which ones do not exist, and invites the others', async () => {
+  test('returns the missing groups and invites the others', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     expect(await invite('@nobody', 'oncall', 'oncall2', '@Nobody', '')).toEqual(['@Nobody', 'oncall2', '']);
     expect(channel.members).toEqual([slack.user, 'U11']);
@@ -44,7 +44,7 @@ describe('inviting user groups', () => {
     expect(channel.members).toEqual([slack.user, ...people(1, 250)]);
   });
 
-  test('asks nothing without handles, and invites nobody where nobody is', async () => {
+  test('sends no request without handles or members', async () => {
     expect(await invite()).toEqual([]);
     expect(slack.calls).toEqual([]);
     slack.addUsergroup({ handle: 'empty', users: [] });
@@ -54,7 +54,7 @@ describe('inviting user groups', () => {
     expect(invited()).toEqual([]);
   });
 
-  test('asks for each alone, where a refusal of several says not whom it means', async () => {
+  test('invites each user alone if an error names nobody', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12', 'U13'] });
     channel.members.push('U12');
     slack.fail({ method: 'conversations.invite', error: 'already_in_channel' });
@@ -63,7 +63,7 @@ describe('inviting user groups', () => {
     expect(invited()).toEqual([['U11', 'U12', 'U13'], ['U11'], ['U12'], ['U13']]);
   });
 
-  test('may be repeated', async () => {
+  test('can be repeated', async () => {
     const group = slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12'] });
     await invite('oncall');
     await invite('oncall');
@@ -80,7 +80,7 @@ describe('inviting user groups', () => {
     'org_user_not_in_team',
     'no_permission',
     'of_tomorrow',
-  ])('somebody with %s does not keep the others out', async (error) => {
+  ])('a user with %s does not prevent the invitation of the others', async (error) => {
     slack.uninvitable.set('U1102', error);
     slack.uninvitable.set('U1250', error);
     slack.addUsergroup({ handle: 'all', users: people(101, 250) });
@@ -89,7 +89,7 @@ describe('inviting user groups', () => {
     expect(channel.members).toEqual([slack.user, ...everybodyElse]);
   });
 
-  test('invites those whom a refusal kept out without naming them', async () => {
+  test('invites the users whom an error did not name', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11', 'U12', 'U13'] });
     const errors = [{ user: 'U12', ok: false, error: 'cant_invite' }];
     const body = JSON.stringify({ ok: false, error: 'cant_invite', errors });
@@ -102,44 +102,44 @@ describe('inviting user groups', () => {
     expect(channel.members).toEqual([slack.user, 'U11', 'U13']);
   });
 
-  test.each(['already_in_channel', 'cant_invite_self', 'cant_invite'])('%s alone is no failure', async (error) => {
+  test.each(['already_in_channel', 'cant_invite_self', 'cant_invite'])('%s alone is not a failure', async (error) => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     slack.fail({ method: 'conversations.invite', error });
     expect(await invite('oncall')).toEqual([]);
   });
 
-  test('a channel that is gone, archived or closed to us is missing', async () => {
+  test('a deleted, archived or inaccessible channel is missing', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     channel.members = ['U19'];
-    await expect(invite('oncall')).rejects.toMatchObject({ fault: 'channel_missing' });
+    await expect(invite('oncall')).rejects.toMatchObject({ reason: 'channel_missing' });
     channel.isArchived = true;
-    await expect(invite('oncall')).rejects.toMatchObject({ fault: 'channel_missing' });
+    await expect(invite('oncall')).rejects.toMatchObject({ reason: 'channel_missing' });
     slack.removeChannel(channel.id);
-    await expect(invite('oncall')).rejects.toMatchObject({ fault: 'channel_missing' });
+    await expect(invite('oncall')).rejects.toMatchObject({ reason: 'channel_missing' });
   });
 
-  test('a refusal of the channel is one also when it names people', async () => {
+  test('an error of the channel is reported even if it names users', async () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     const errors = [{ user: 'U11', ok: false, error: 'not_in_channel' }];
     const body = JSON.stringify({ ok: false, error: 'not_in_channel', errors });
     slack.fail({ method: 'conversations.invite', behave: behave.answer(200, {}, body) });
-    await expect(invite('oncall')).rejects.toMatchObject({ fault: 'channel_missing' });
+    await expect(invite('oncall')).rejects.toMatchObject({ reason: 'channel_missing' });
   });
 
   test.each([
     ['no_permission', 'not_connected'],
     ['missing_scope', 'not_connected'],
     ['invalid_arguments', 'refused'],
-  ])('a refusal of the call with %s is %s', async (error, fault) => {
+  ])('the error code %s of the call is %s', async (error, reason) => {
     slack.addUsergroup({ handle: 'oncall', users: ['U11'] });
     slack.fail({ method: 'conversations.invite', error });
-    await expect(invite('oncall')).rejects.toMatchObject({ fault });
+    await expect(invite('oncall')).rejects.toMatchObject({ reason });
   });
 
-  test('goes on where a limit stopped it', async () => {
+  test('continues after a rate limit', async () => {
     slack.addUsergroup({ handle: 'all', users: people(1, 150) });
     slack.before('conversations.invite', () => slack.limit({ calls: 1, retryAfter: 20 }));
-    await expect(invite('all')).rejects.toMatchObject({ fault: 'rate_limited', retryAfter: 20 });
+    await expect(invite('all')).rejects.toMatchObject({ reason: 'rate_limited', retryAfter: 20 });
     expect(channel.members).toHaveLength(101);
     await invite('all');
     expect(channel.members).toEqual([slack.user, ...people(1, 150)]);

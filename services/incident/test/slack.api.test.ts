@@ -16,33 +16,33 @@ describe('Slack as a chat', () => {
   });
   afterEach(async () => slack.stop());
 
-  test('accepts a connection, and one whose token is not valid any more it does not', async () => {
+  test('accepts a connection until its token becomes invalid', async () => {
     await expect(chat.check()).resolves.toBeUndefined();
     slack.revoke(slack.token);
-    await expect(chat.check()).rejects.toMatchObject({ fault: 'not_connected' });
+    await expect(chat.check()).rejects.toMatchObject({ reason: 'not_connected' });
   });
 
-  test('sends the token of the connection, and its own alone', async () => {
+  test('sends only the token of the connection', async () => {
     const other = slackChat({ token: slack.addToken(), apiUrl: slack.url, timeout: TIMEOUT });
     await Promise.all([chat.check(), other.check()]);
     expect(new Set(slack.calls.map(({ token }) => token)).size).toBe(2);
     expect(slack.calls.every(({ args }) => Object.keys(args).length === 0)).toBe(true);
   });
 
-  test.each(['', 'xoxb-1\nx: y', 'xoxb 1', 'xöxb'])('does not even try with %j for a token', async (token) => {
+  test.each(['', 'xoxb-1\nx: y', 'xoxb 1', 'xöxb'])('sends no request with the token %j', async (token) => {
     const unusable = slackChat({ token, apiUrl: slack.url, timeout: TIMEOUT });
-    await expect(unusable.check()).rejects.toMatchObject({ name: 'ChatError', fault: 'not_connected' });
+    await expect(unusable.check()).rejects.toMatchObject({ name: 'ChatError', reason: 'not_connected' });
     expect(slack.calls).toEqual([]);
   });
 
-  test('takes the address of the API without its last slash, too', async () => {
+  test('accepts a base URL without a trailing slash', async () => {
     const apiUrl = slack.url.replace(/\/$/, '');
     await slackChat({ token: slack.token, apiUrl, timeout: TIMEOUT }).check();
     expect(called()).toEqual(['auth.test']);
   });
 
   describe('channels', () => {
-    test('makes one, which is ours and has no purpose yet', async () => {
+    test('creates one that is ours and has no purpose', async () => {
       const made = await chat.createChannel('inc-1-checkout');
       const [channel] = slack.channels;
       expect(slack.channels).toHaveLength(1);
@@ -53,30 +53,30 @@ describe('Slack as a chat', () => {
         isOurs: true,
         createdAt: channel!.created * 1_000,
       });
-      // What is made is ours without a question.
+      // A channel that we create is ours without another request.
       expect(called()).toEqual(['conversations.create']);
     });
 
-    test('keeps the name that Slack made of the one that was asked for', async () => {
+    test('returns the name that Slack chose for the requested one', async () => {
       slack.before('conversations.create', ({ args }) => {
         args['name'] = args['name']!.slice(0, 8);
       });
       expect(await chat.createChannel('inc-1-checkout')).toMatchObject({ name: 'inc-1-ch' });
     });
 
-    test('refuses a name that another channel has, be it archived', async () => {
+    test('rejects the name of another channel, even of an archived one', async () => {
       slack.addChannel({ name: 'inc-1', archived: true });
-      await expect(chat.createChannel('inc-1')).rejects.toMatchObject({ fault: 'name_taken' });
+      await expect(chat.createChannel('inc-1')).rejects.toMatchObject({ reason: 'name_taken' });
       const { id } = await chat.createChannel('inc-2');
-      await expect(chat.renameChannel(id, 'inc-1')).rejects.toMatchObject({ fault: 'name_taken' });
+      await expect(chat.renameChannel(id, 'inc-1')).rejects.toMatchObject({ reason: 'name_taken' });
     });
 
     test.each(['', 'Inc-1', 'inc 1', 'inc.1', 'änderung', '---', 'x'.repeat(81)])(
-      'refuses %j for a name',
+      'rejects the name %j',
       async (name) => {
-        await expect(chat.createChannel(name)).rejects.toMatchObject({ fault: 'invalid_name' });
+        await expect(chat.createChannel(name)).rejects.toMatchObject({ reason: 'invalid_name' });
         const { id } = await chat.createChannel('x'.repeat(80));
-        await expect(chat.renameChannel(id, name)).rejects.toMatchObject({ fault: 'invalid_name' });
+        await expect(chat.renameChannel(id, name)).rejects.toMatchObject({ reason: 'invalid_name' });
       },
     );
 
@@ -86,7 +86,7 @@ describe('Slack as a chat', () => {
       'see https://status.acme.test/inc?a=1&b=2 (now)',
       'ärger 🔥\nsecond line',
       '',
-    ])('gives back the purpose %j as it was set', async (purpose) => {
+    ])('returns the purpose %j unchanged', async (purpose) => {
       const { id } = await chat.createChannel('inc-1');
       await chat.setPurpose(id, purpose);
       await chat.setPurpose(id, purpose);
@@ -94,7 +94,7 @@ describe('Slack as a chat', () => {
       expect(await chat.getChannel(id)).toMatchObject({ id, purpose });
     });
 
-    test('knows whose a channel is, and asks who we are once', async () => {
+    test('knows whether a channel is ours and requests the own user once', async () => {
       const ours = slack.addChannel({ name: 'ours', creator: slack.user });
       const theirs = slack.addChannel({ name: 'theirs', purpose: 'talk' });
       expect(await chat.getChannel(ours.id)).toMatchObject({ name: 'ours', isOurs: true });
@@ -103,30 +103,30 @@ describe('Slack as a chat', () => {
       expect(called().filter((method) => method === 'auth.test')).toHaveLength(1);
     });
 
-    test('renames one of ours, and only of ours', async () => {
+    test('renames only own channels', async () => {
       const { id } = await chat.createChannel('inc-1');
       await chat.renameChannel(id, 'inc-1-checkout');
       expect(await chat.getChannel(id)).toMatchObject({ name: 'inc-1-checkout' });
       const theirs = slack.addChannel({ name: 'theirs' });
-      await expect(chat.renameChannel(theirs.id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.renameChannel(theirs.id, 'x')).rejects.toMatchObject({ reason: 'channel_missing' });
     });
 
-    test('misses an archived one', async () => {
+    test('does not find an archived one', async () => {
       const { id } = slack.addChannel({ name: 'inc-1', creator: slack.user, archived: true });
       expect(await chat.findChannel('inc-1')).toMatchObject({ id });
-      await expect(chat.getChannel(id)).rejects.toMatchObject({ fault: 'channel_missing' });
-      await expect(chat.renameChannel(id, 'inc-2')).rejects.toMatchObject({ fault: 'channel_missing' });
-      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.getChannel(id)).rejects.toMatchObject({ reason: 'channel_missing' });
+      await expect(chat.renameChannel(id, 'inc-2')).rejects.toMatchObject({ reason: 'channel_missing' });
+      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ reason: 'channel_missing' });
     });
 
-    test('misses one that is gone, and one that it is not in', async () => {
+    test('does not find a deleted one or one that it is not in', async () => {
       const { id } = await chat.createChannel('inc-1');
       const closed = slack.addChannel({ name: 'closed' });
-      await expect(chat.setPurpose(closed.id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.setPurpose(closed.id, 'x')).rejects.toMatchObject({ reason: 'channel_missing' });
       slack.removeChannel(id);
-      await expect(chat.getChannel(id)).rejects.toMatchObject({ fault: 'channel_missing' });
-      await expect(chat.renameChannel(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
-      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ fault: 'channel_missing' });
+      await expect(chat.getChannel(id)).rejects.toMatchObject({ reason: 'channel_missing' });
+      await expect(chat.renameChannel(id, 'x')).rejects.toMatchObject({ reason: 'channel_missing' });
+      await expect(chat.setPurpose(id, 'x')).rejects.toMatchObject({ reason: 'channel_missing' });
     });
   });
 
@@ -140,7 +140,7 @@ describe('Slack as a chat', () => {
       slack.pageSize = 2;
     });
 
-    test('goes from page to page until it is there', async () => {
+    test('reads pages until it finds the channel', async () => {
       expect(await chat.findChannel('inc-6')).toMatchObject({ id: slack.channels[5]?.id, name: 'inc-6' });
       expect(pages()).toHaveLength(3);
       expect(pages()[0]?.args).toEqual({
@@ -150,12 +150,12 @@ describe('Slack as a chat', () => {
       });
     });
 
-    test.each(['inc', 'INC-1', 'inc-1 ', 'inc-26', ''])('does not take another for %j', async (name) => {
+    test.each(['inc', 'INC-1', 'inc-1 ', 'inc-26', ''])('does not match another channel for %j', async (name) => {
       expect(await chat.findChannel(name)).toBeUndefined();
       expect(pages()).toHaveLength(13);
     });
 
-    test('finds nothing where there is nothing', async () => {
+    test('finds nothing in an empty workspace', async () => {
       slack.channels.length = 0;
       expect(await chat.findChannel('inc-1')).toBeUndefined();
     });

@@ -1,25 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { csvEntries } from '../src/domain/source/csv.ts';
+import { parseCsv } from '../src/domain/source/csv.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 
 const read = (text: string) => {
-  const said = csvEntries(text);
-  return 'reason' in said ? said.reason : said.entries;
+  const parsed = parseCsv(text);
+  return 'reason' in parsed ? parsed.reason : parsed.entries;
 };
 const nothing = { title: '', type: '', tags: [''] };
 
-test('columns have any order and case, and there may be others', () => {
+test('columns have any order and case, and unknown ones are ignored', () => {
   expect(read(`Tags , BODY,Author,at,Title,type\na;b,Down,Ana,${AT},Alarm,note\n`)).toEqual([
     { at: AT, title: 'Alarm', body: 'Down', type: 'note', tags: ['a', 'b'] },
   ]);
 });
 
-test('tags are separated by either mark', () => {
+test('tags are separated by a comma or a semicolon', () => {
   expect(read(`at,body,tags\n${AT},Down,"a,b;c"`)).toMatchObject([{ tags: ['a', 'b', 'c'] }]);
 });
 
-test('a time may have a space for the T, and blanks around it', () => {
+test('a time may have a space instead of the T, and surrounding blanks', () => {
   expect(read('at,body\n 2026-11-20 10:00:00Z ,Down')).toMatchObject([{ at: AT }]);
 });
 
@@ -41,13 +41,13 @@ describe('cells', () => {
     ]);
   });
 
-  test('that are missing are empty, and rows of nothing are none', () => {
+  test('that are missing are empty, and blank rows are ignored', () => {
     expect(read(`at,body,title\n,,\n${AT}\n , ,\n`)).toEqual([{ ...nothing, at: AT, body: '' }]);
   });
 
-  test('beyond the header tell of a text that was torn, unless they are empty', () => {
+  test('beyond the header invalidate the event unless they are blank', () => {
     expect(read(`at,body\n${AT},Down, and out\n${AT},Up,,\n`)).toEqual([
-      { fault: 'it has more cells than the header' },
+      { violation: 'it has more cells than the header' },
       { ...nothing, at: AT, body: 'Up' },
     ]);
   });
@@ -60,9 +60,9 @@ test.each([
   [`at;body\n${AT};Down`, /columns at and body/],
   [`at,body,AT\n${AT},Down,x`, /two columns named at/],
   ['at,body\n\n,\n', /no rows/],
-  [`at,body\n${AT},"Down\n${AT},Up`, /never closed/],
-])('%j says nothing, and why', (text, why) => expect(read(text)).toMatch(why));
+  [`at,body\n${AT},"Down\n${AT},Up`, /not closed/],
+])('%j has no events, with a reason', (text, why) => expect(read(text)).toMatch(why));
 
-test('names of columns are only names', () => {
+test('column names may equal inherited properties', () => {
   expect(read(`__proto__,constructor,at,body\nx,y,${AT},Down`)).toEqual([{ ...nothing, at: AT, body: 'Down' }]);
 });

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { text as anyText } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
-import { readSourceDocument } from '../src/domain/source/document.ts';
+import { parseSourceDocument } from '../src/domain/source/document.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const START = '2026-11-20T10:00:00.000Z';
 const MEBIBYTE = 1_048_576;
 
-const read = (type: string | undefined, text: string) => readSourceDocument(type, Buffer.from(text));
+const read = (type: string | undefined, text: string) => parseSourceDocument(type, Buffer.from(text));
 const json = (...events: unknown[]) => read('application/json', JSON.stringify({ events }));
-/** The only event there is, or what was found instead. */
+/** The only event, or the reason why there is none. */
 const only = (event: unknown) => {
-  const found = json(event);
-  return found.status === 'imported' ? found.events[0] : found.reason;
+  const document = json(event);
+  return document.status === 'imported' ? document.events[0] : document.reason;
 };
 
 describe('the format', () => {
@@ -31,12 +31,12 @@ describe('the format', () => {
   });
 
   test.each([undefined, '', 'text/plain', 'text/html', 'application/octet-stream', 'application/ld+json', 'json'])(
-    '%s is none of ours',
+    '%s is unsupported',
     (type) => expect(read(type, `- ${AT} Down`)).toMatchObject({ status: 'unsupported' }),
   );
 
-  test.each(['application/json', 'text/csv', 'text/markdown'])('%s that says nothing is invalid', (type) => {
-    const reasonFor = (bytes: Uint8Array) => readSourceDocument(type, bytes);
+  test.each(['application/json', 'text/csv', 'text/markdown'])('%s without content is invalid', (type) => {
+    const reasonFor = (bytes: Uint8Array) => parseSourceDocument(type, bytes);
     expect(reasonFor(Buffer.alloc(0))).toEqual({ status: 'invalid', reason: 'The document is empty' });
     expect(reasonFor(Buffer.from(' \n\t'))).toEqual({ status: 'invalid', reason: 'The document is empty' });
     expect(reasonFor(Buffer.from([0x61, 0xff]))).toEqual({
@@ -53,13 +53,13 @@ describe('the format', () => {
     ['{"events":{}}', /no list named events/],
     [`{"__proto__":{"events":[{"at":"${AT}","body":"Down"}]}}`, /no list named events/],
     ['{"events":[]}', /empty/],
-  ])('%s is no list of events', (text, why) => {
+  ])('%s has no list of events', (text, why) => {
     expect(read('application/json', text)).toEqual({ status: 'invalid', reason: expect.stringMatching(why) });
   });
 });
 
 describe('an event', () => {
-  test('has what the document says, and the rest is left alone', () => {
+  test("has the document's properties, and unknown ones are ignored", () => {
     expect(
       only({
         at: '2026-11-20T11:00:00+01:00',
@@ -72,7 +72,7 @@ describe('an event', () => {
     ).toEqual({ startedAt: START, title: 'Alarm', body: ' Down ', type: 'page', tags: ['b'] });
   });
 
-  test('may be as long as one of a request', () => {
+  test('has the same limits as one of a request', () => {
     const event = {
       at: AT,
       title: '😀'.repeat(255),
@@ -84,11 +84,14 @@ describe('an event', () => {
     expect(only(event)).toEqual({ ...rest, startedAt: START });
   });
 
-  test.each([undefined, null, '', '  ', 'import', 'Resolution', 'ai_suggested'])('of type %p is an import', (type) => {
-    expect(only({ at: AT, body: 'Down', type })).toMatchObject({ type: 'import' });
-  });
+  test.each([undefined, null, '', '  ', 'import', 'Resolution', 'ai_suggested'])(
+    'of type %p gets the type import',
+    (type) => {
+      expect(only({ at: AT, body: 'Down', type })).toMatchObject({ type: 'import' });
+    },
+  );
 
-  test('may say nothing with null', () => {
+  test('may have null properties', () => {
     expect(only({ at: AT, body: 'Down', title: null, tags: null })).toMatchObject({ title: '', tags: [] });
   });
 
@@ -104,18 +107,18 @@ describe('an event', () => {
     [{ at: AT, body: ' \n' }, 'it has no body'],
     [{ at: AT, body: 5 }, 'its body is not text'],
     [{ at: AT, body: 'x'.repeat(65_537) }, 'its body is longer than 65536 characters'],
-    [{ at: AT, body: 'a\0b' }, 'its body holds characters that cannot be kept'],
-    [{ at: AT, body: '\ud800' }, 'its body holds characters that cannot be kept'],
+    [{ at: AT, body: 'a\0b' }, 'its body contains characters that cannot be stored'],
+    [{ at: AT, body: '\ud800' }, 'its body contains characters that cannot be stored'],
     [{ at: AT, body: 'x', title: {} }, 'its title is not text'],
     [{ at: AT, body: 'x', title: '😀'.repeat(256) }, 'its title is longer than 255 characters'],
-    [{ at: AT, body: 'x', type: '\0' }, 'its type holds characters that cannot be kept'],
+    [{ at: AT, body: 'x', type: '\0' }, 'its type contains characters that cannot be stored'],
     [{ at: AT, body: 'x', type: 'x'.repeat(65) }, 'its type is longer than 64 characters'],
     [{ at: AT, body: 'x', tags: 'a' }, 'its tags are not a list'],
     [{ at: AT, body: 'x', tags: [null] }, 'its tags are not all text'],
     [{ at: AT, body: 'x', tags: ['x'.repeat(65)] }, 'one of its tags is longer than 64 characters'],
     [{ at: AT, body: 'x', tags: Array.from({ length: 51 }, (_, n) => `${n}`) }, 'it has more than 50 tags'],
   ])('%# is not valid', (event, why) => {
-    expect(only(event)).toContain(`None of the document's events (1) is valid; number 1: ${why}`);
+    expect(only(event)).toContain(`The document has no valid event (1 invalid); number 1: ${why}`);
   });
 });
 
@@ -123,25 +126,25 @@ describe('events', () => {
   const event = (n: number) => ({ at: AT, body: `event ${n}` });
   const many = (count: number) => Array.from({ length: count }, (_, n) => event(n));
 
-  test('that are not valid are skipped, and told of', () => {
+  test('that are invalid are skipped and reported', () => {
     expect(json(event(1), { at: AT }, event(2), 7)).toMatchObject({
       status: 'imported',
       events: [{ body: 'event 1' }, { body: 'event 2' }],
-      reason: 'Not all events are valid, 2 were skipped; number 2: it has no body',
+      reason: '2 invalid events were skipped; number 2: it has no body',
     });
   });
 
-  test('count up to 500, of the valid ones', () => {
+  test('are imported up to 500 valid ones', () => {
     const all = json(...many(500));
     expect(all).toMatchObject({ status: 'imported', events: { length: 500 } });
     expect(all).not.toHaveProperty('reason');
     const first = json({}, ...many(501));
-    expect(first).toMatchObject({ events: { length: 500 }, reason: 'Only the first 500 events were taken' });
+    expect(first).toMatchObject({ events: { length: 500 }, reason: 'Only the first 500 events were imported' });
     expect(first.status === 'imported' && first.events.at(-1)).toMatchObject({ body: 'event 499' });
   });
 });
 
-describe('whatever a document holds', () => {
+describe('any content of a document', () => {
   const TYPES = ['application/json', 'text/csv', 'text/markdown'];
   const piece = fc.oneof(
     anyText,
@@ -165,7 +168,7 @@ describe('whatever a document holds', () => {
     ),
   );
 
-  test.each(TYPES)('%s is read or refused', (type) => {
+  test.each(TYPES)('%s is parsed or rejected', (type) => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -173,9 +176,9 @@ describe('whatever a document holds', () => {
           fc.array(piece).map((pieces) => Buffer.from(pieces.join(''))),
         ),
         (bytes) => {
-          const found = readSourceDocument(type, bytes);
-          if (found.status === 'imported') expect(found.events.length).toBeGreaterThan(0);
-          else expect(found).toEqual({ status: 'invalid', reason: expect.stringMatching(/^[A-Z].{10,200}$/) });
+          const document = parseSourceDocument(type, bytes);
+          if (document.status === 'imported') expect(document.events.length).toBeGreaterThan(0);
+          else expect(document).toEqual({ status: 'invalid', reason: expect.stringMatching(/^[A-Z].{10,200}$/) });
         },
       ),
     );
@@ -183,30 +186,30 @@ describe('whatever a document holds', () => {
 
   const body = anyText.filter((each) => each.trim() !== '');
   const events = fc.array(fc.record({ title: anyText, body }), { minLength: 1, maxLength: 10 });
-  const kept = (found: ReturnType<typeof read>) =>
-    found.status === 'imported' ? found.events.map(({ title, body }) => ({ title, body })) : found.reason;
-  const trimmed = (said: { title: string; body: string }[]) =>
-    said.map(({ title, body }) => ({ title: title.trim(), body }));
+  const kept = (document: ReturnType<typeof read>) =>
+    document.status === 'imported' ? document.events.map(({ title, body }) => ({ title, body })) : document.reason;
+  const trimmed = (entries: { title: string; body: string }[]) =>
+    entries.map(({ title, body }) => ({ title: title.trim(), body }));
 
-  test('its JSON is kept as it is written', () => {
+  test('JSON texts are unchanged', () => {
     fc.assert(
-      fc.property(events, (said) => {
-        expect(kept(json(...said.map((each) => ({ at: AT, ...each }))))).toEqual(trimmed(said));
+      fc.property(events, (entries) => {
+        expect(kept(json(...entries.map((each) => ({ at: AT, ...each }))))).toEqual(trimmed(entries));
       }),
     );
   });
 
-  test('its CSV is kept as it is written', () => {
+  test('CSV texts are unchanged', () => {
     const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
     fc.assert(
-      fc.property(events, fc.constantFrom('\n', '\r\n', '\r'), (said, end) => {
-        const rows = said.map((each) => [quoted(each.title), AT, quoted(each.body)].join(','));
-        expect(kept(read('text/csv', ['title,at,body', ...rows].join(end)))).toEqual(trimmed(said));
+      fc.property(events, fc.constantFrom('\n', '\r\n', '\r'), (entries, end) => {
+        const rows = entries.map((each) => [quoted(each.title), AT, quoted(each.body)].join(','));
+        expect(kept(read('text/csv', ['title,at,body', ...rows].join(end)))).toEqual(trimmed(entries));
       }),
     );
   });
 
-  test('its Markdown is kept as it is written, but for how it is indented', () => {
+  test('Markdown texts are unchanged except for indentation', () => {
     const line = fc.stringMatching(
       /^[A-Za-z0-9äß😀*_`#>|&;:.,!?-]([A-Za-z0-9äß😀*_`#>|&;:.,!? -]*[A-Za-z0-9äß😀.!?])?$/u,
     );
@@ -215,10 +218,10 @@ describe('whatever a document holds', () => {
       { minLength: 1, maxLength: 5 },
     );
     fc.assert(
-      fc.property(fc.array(lines, { minLength: 1, maxLength: 5 }), (said) => {
-        const items = said.map((each) => `- ${AT} | ${each.join('\n  ')}`);
+      fc.property(fc.array(lines, { minLength: 1, maxLength: 5 }), (entries) => {
+        const items = entries.map((each) => `- ${AT} | ${each.join('\n  ')}`);
         expect(kept(read('text/markdown', items.join('\n')))).toEqual(
-          said.map((each) => ({ title: '', body: `| ${each.join('\n')}` })),
+          entries.map((each) => ({ title: '', body: `| ${each.join('\n')}` })),
         );
       }),
     );
@@ -247,13 +250,13 @@ describe('whatever a document holds', () => {
     ['text/markdown', 'fences', '```x\n'.repeat(MEBIBYTE / 5)],
     ['text/markdown', 'comments', '<!--\n'.repeat(MEBIBYTE / 5)],
     ['text/markdown', 'deeper and deeper items', deeper(1_400)],
-  ])('%s: a mebibyte of %s is got through', (type, _what, text) => {
+  ])('%s: a mebibyte of %s is parsed', (type, _what, text) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MEBIBYTE + 100);
     expect(['imported', 'invalid']).toContain(read(type, text).status);
   });
 });
 
-/** Each item inside the one before. */
+/** Each item nested in the previous one. */
 function deeper(count: number): string {
   return Array.from({ length: count }, (_, n) => `${' '.repeat(n)}- ${AT} x`).join('\n');
 }

@@ -6,26 +6,26 @@ let receiver: Receiver;
 beforeAll(async () => void (receiver = await startReceiver()));
 afterAll(async () => receiver.stop());
 
-test('a workspace reads only so many documents at once, and the others go on', async () => {
+test('the limit of concurrent documents of one workspace does not affect the others', async () => {
   const documents = sourceDocuments({
     testReceivers: new Set([receiver.hostAndPort()]),
     resolve: async () => ['127.0.0.1'],
     ca: receiver.ca,
   });
   const read = async (workspaceId: number) => documents.read(receiver.url(), workspaceId);
-  const TOO_MANY = { status: 'failed', reason: 'Too many documents are being imported just now' };
+  const TOO_MANY = { status: 'failed', reason: 'Too many documents are being imported at the moment' };
   receiver.respond = () => behave.hang();
   const slow: Promise<unknown>[] = [];
   for (const workspaceId of [1, 2, 3, 4]) {
     for (let count = 0; count < 16; count += 1) slow.push(read(workspaceId));
     expect(await read(workspaceId)).toEqual(TOO_MANY);
   }
-  // All of them together have a limit too; what is never asked for takes no part in it.
+  // All workspaces together have a limit too; rejected URLs do not count.
   expect(await read(5)).toEqual(TOO_MANY);
   expect(await documents.read('http://localhost/', 1)).toMatchObject({ status: 'unsupported' });
   await eventually(() => receiver.requests.length === 64, { what: 'all requests' });
 
-  receiver.hangUp();
+  receiver.closeConnections();
   expect(new Set((await Promise.all(slow)).map((reading) => (reading as { status: string }).status))).toEqual(
     new Set(['failed']),
   );

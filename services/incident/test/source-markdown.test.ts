@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { markdownEntries } from '../src/domain/source/markdown.ts';
+import { parseMarkdown } from '../src/domain/source/markdown.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const LATER = '2026-11-20T10:05:00Z';
 
 const read = (...lines: string[]) => {
-  const said = markdownEntries(lines.join('\n'));
-  return 'reason' in said ? said.reason : said.entries.map(({ at, body }) => ({ at, body }));
+  const parsed = parseMarkdown(lines.join('\n'));
+  return 'reason' in parsed ? parsed.reason : parsed.entries.map(({ at, body }) => ({ at, body }));
 };
 const one = (body: string, at = AT) => [{ at, body }];
 
@@ -60,16 +60,16 @@ describe('an item is an event when it starts with a timestamp', () => {
     ['code', `\`\`\`\n- ${AT} Down\n\`\`\``],
     ['code without end', `~~~~\n- ${AT} Down\n~~~`],
     ['a comment', `<!--\n- ${AT} Down\n-->`],
-  ])('but not: %s', (_what, text) => expect(read(text)).toMatch(/no list item that starts with a timestamp/));
+  ])('not an event: %s', (_what, text) => expect(read(text)).toMatch(/no list item that starts with a timestamp/));
 
   test.each(['2026-11-20T10:00:00', '2026-02-30T10:00:00Z', '2026-11-20 10:00 CET', `${AT}x`, '2026-11-20T25:00:00Z'])(
-    '%s is meant as one, and left to the judge',
+    '%s is a malformed timestamp, which validation rejects',
     (at) => expect(read(`- ${at} Down`)).toHaveLength(1),
   );
 });
 
 describe('the body of an item', () => {
-  test('is what is indented below it', () => {
+  test('is the indented text below it', () => {
     expect(
       read(
         `- ${AT} Down`,
@@ -87,35 +87,35 @@ describe('the body of an item', () => {
     ).toEqual(one('Down\nsince the deploy.\n\n- Ana rolled back\n  at once\n\n    code, indented'));
   });
 
-  test('may stand below the timestamp altogether', () => {
+  test('may begin below the timestamp', () => {
     expect(read(`1. **${AT}**`, '', '   Down', '   and out')).toEqual(one('Down\nand out'));
   });
 
-  test('goes on in a paragraph that is not indented, until a gap or something else', () => {
+  test('continues in an unindented paragraph until a blank line or another block', () => {
     expect(read(`- ${AT} Down`, 'and out', '', 'Not this')).toEqual(one('Down\nand out'));
     for (const next of ['# Heading', '> Quote', '---', '* * *', '```', '<!-- comment -->']) {
       expect(read(`- ${AT} Down`, next)).toEqual(one('Down'));
     }
   });
 
-  test('keeps code as it is, with lists and gaps in it', () => {
+  test('keeps code unchanged, with lists and blank lines', () => {
     expect(
       read(`- ${AT} Log:`, '  ```text', `  - ${LATER} not an event`, '', '    out', '  ```', `- ${LATER} Up`),
     ).toEqual([...one(`Log:\n\`\`\`text\n- ${LATER} not an event\n\n  out\n\`\`\``), ...one('Up', LATER)]);
   });
 
-  test('ends with the list, even where its code never does', () => {
+  test('ends with the list, even if a code fence is not closed', () => {
     expect(read(`- ${AT} Log:`, '  ```', '  out', 'Text', '', `- ${LATER} Up`)).toEqual([
       ...one('Log:\n```\nout'),
       ...one('Up', LATER),
     ]);
   });
 
-  test('is empty where nothing follows', () => expect(read(`- ${AT}`, '', '- other')).toEqual(one('')));
+  test('is empty if nothing follows', () => expect(read(`- ${AT}`, '', '- other')).toEqual(one('')));
 });
 
-describe('items inside others', () => {
-  test('with a timestamp are events of their own', () => {
+describe('nested items', () => {
+  test('with a timestamp are separate events', () => {
     expect(
       read('- Morning', `  - ${AT} Down`, `    - ${LATER} Up`, '    and well', '  of the first', '', '- Evening: none'),
     ).toEqual([...one('Down'), ...one('Up\nand well\nof the first', LATER)]);
@@ -125,7 +125,7 @@ describe('items inside others', () => {
     ]);
   });
 
-  test('below an item that is no event are not its text', () => {
+  test('below an item without a timestamp are not its text', () => {
     expect(read('- Notes', '  more', `- ${AT} Down`)).toEqual(one('Down'));
     expect(read(`- ${AT} Down`, '- Notes', '  more')).toEqual(one('Down'));
   });

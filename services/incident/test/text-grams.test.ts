@@ -5,7 +5,7 @@ import { searchedGrams, textGrams } from '../src/store/text-grams.ts';
 
 const FIELD = 12;
 
-/** Texts of few characters, so that parts of them are found again; and of all that there are. */
+/** Texts of a few different characters, so that parts occur repeatedly, and texts of any characters. */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'B', 'ß', 'Σ', 'İ', '%', '_', '日', '😀', '😁', ' ') }),
   fc.string({ unit: 'binary' }),
@@ -17,7 +17,7 @@ const hasAll = (text: string, searched: string) => {
 };
 
 describe('the grams of a text', () => {
-  test('hold those of every text that it contains', () => {
+  test('include those of every text that it contains', () => {
     fc.assert(
       fc.property(text, fc.nat(40), fc.nat(40), (whole, from, length) => {
         const folded = fold(whole);
@@ -29,13 +29,13 @@ describe('the grams of a text', () => {
     );
   });
 
-  test('tell apart most texts that another does not contain', () => {
+  test('exclude most texts that it does not contain', () => {
     const other = 'the quick brown fox jumps over a dog';
     const missing = ['foxes', 'brow fox', 'z', 'xq', 'lazy', 'dogs', 'THE', 'juMp', '😀', 'browm'];
     expect(missing.filter((searched) => hasAll(other, searched))).toEqual([]);
   });
 
-  test('are of one, two and three characters, and no half of one', () => {
+  test('have one, two or three whole characters', () => {
     expect(textGrams(FIELD, 'ab😀')).toHaveLength(3 + 2 + 1);
     expect(searchedGrams(FIELD, '😀')).toHaveLength(1);
     expect(searchedGrams(FIELD, 'b😀')).toHaveLength(1);
@@ -44,12 +44,12 @@ describe('the grams of a text', () => {
     expect(hasAll('ab😀', '😁')).toBe(false);
   });
 
-  test('of nothing are none', () => {
+  test('are none for an empty text', () => {
     expect(textGrams(FIELD, '')).toEqual([]);
     expect(searchedGrams(FIELD, '')).toEqual([]);
   });
 
-  test('of one field are none of another', () => {
+  test('of one field differ from those of another', () => {
     const grams = (field: number) => textGrams(field, 'the quick brown fox 日本 😀');
     const fields = [1, 2, 3, 1_000_000_007];
     const all = new Set(fields.flatMap(grams));
@@ -57,7 +57,7 @@ describe('the grams of a text', () => {
     expect([...all].every(Number.isSafeInteger)).toBe(true);
   });
 
-  test('are few, however long the text is, and few are looked for', () => {
+  test('are limited in number, however long the text is, also those of a search', () => {
     const long = Array.from({ length: 300_000 }, (_, index) =>
       String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, later, openKeyring } from '@tocsin/runtime';
+import { type Knex, addMilliseconds, openKeyring } from '@tocsin/runtime';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 import { recordAnything } from './timeline.ts';
@@ -45,7 +45,7 @@ async function eventWithAttachments(service: TestService) {
   return alone.body.event;
 }
 
-test('what the service collects about an event is shown', async () => {
+test('the data that other systems add to an event is shown', async () => {
   expect(await eventWithAttachments(without)).toMatchObject({
     comment_count: 3,
     source: 'ai',
@@ -56,10 +56,10 @@ test('what the service collects about an event is shown', async () => {
   });
 });
 
-test('attachments have URLs that are signed for a quarter of an hour', async () => {
+test('attachments have signed URLs that are valid for 15 minutes', async () => {
   const { attachments } = await eventWithAttachments(withStore);
   const [there, gone] = attachments;
-  const expires = Date.parse(later(now, 900_000)) / 1_000;
+  const expires = Date.parse(addMilliseconds(now, 900_000)) / 1_000;
   const signature = openKeyring(TEST_SECRET_KEYS, 'attachment-url').sign(`1/%C3%A4%20b.png\n${expires}`);
   expect(there).toMatchObject({
     filename: 'a.png',
@@ -73,7 +73,7 @@ test('attachments have URLs that are signed for a quarter of an hour', async () 
   expect(gone).toMatchObject({ filename: 'gone.png', url: '', url_available: false });
 });
 
-test('and none where no store of files is configured', async () => {
+test('attachments have no URLs without a configured file store', async () => {
   const { attachments } = await eventWithAttachments(without);
   expect(attachments).toMatchObject([
     { filename: 'a.png', url: '', url_available: false },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isLegacyCompatible, timelineFilters } from '../src/domain/timeline-filters.ts';
 
-describe('one question has one form', () => {
+describe('equivalent queries have equal filters', () => {
   test.each([
     ['spelled-out defaults', {}, { order: 'asc', keyOnly: false, suggestions: 'include', groups: [], tags: [] }],
     ['the order of values', { tags: ['b', 'a'] }, { tags: ['a', 'b', 'a'] }],
@@ -9,24 +9,24 @@ describe('one question has one form', () => {
     ['space around a type', { typeOrSource: ' note\t' }, { typeOrSource: 'note' }],
     ['nothing to look for', {}, { text: '', typeOrSource: '  ' }],
     ['groups', { groups: ['10', 'ungrouped', '9'] }, { groups: ['9', '010', 'ungrouped', '9'] }],
-  ] as const)('whatever %s', (_what, one, other) => {
+  ] as const)('regardless of %s', (_what, one, other) => {
     expect(timelineFilters(one)).toEqual(timelineFilters(other));
   });
   test.each([
     ['space around a tag', { tags: ['db'] }, { tags: [' db'] }],
     ['space around a search', { text: 'db' }, { text: 'db ' }],
     ['order', {}, { order: 'desc' }],
-  ] as const)('but %s makes another', (_what, one, other) => {
+  ] as const)('%s makes different filters', (_what, one, other) => {
     expect(timelineFilters(one)).not.toEqual(timelineFilters(other));
   });
 });
 
-test('cursors of old go with time and ascending order only', () => {
+test('old cursors are only compatible with time bounds and ascending order', () => {
   expect(isLegacyCompatible(timelineFilters({}))).toBe(true);
   expect(isLegacyCompatible(timelineFilters({ startedFrom: '2026-11-20T09:00:00.000Z', suggestions: 'include' }))).toBe(
     true,
   );
-  for (const asked of [
+  for (const input of [
     { order: 'desc' },
     { typeOrSource: 'note' },
     { tags: ['db'] },
@@ -36,6 +36,6 @@ test('cursors of old go with time and ascending order only', () => {
     { text: 'x' },
     { suggestions: 'exclude' },
   ] as const) {
-    expect(isLegacyCompatible(timelineFilters(asked))).toBe(false);
+    expect(isLegacyCompatible(timelineFilters(input))).toBe(false);
   }
 });

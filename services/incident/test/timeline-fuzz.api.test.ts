@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => service.stop());
 
-/** Whatever is sent, the fault is never ours, and a refusal says what is wrong. */
+/** No input causes a 500, and every error names what is wrong. */
 function expectSound({ status, body }: Answer): void {
   expect(status).toBeLessThan(500);
   if (status >= 400) expect(body).toMatchObject({ code: expect.any(String), request_id: expect.any(String) });

@@ -23,7 +23,7 @@ const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00.
 const invalid = (field: string) =>
   expect.objectContaining({ status: 400, body: expect.objectContaining({ code: 'invalid_request', field }) });
 
-/** An incident with some events, told apart by their bodies. */
+/** An incident with events that have distinct bodies. */
 async function withEvents(...events: object[]) {
   const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });
   const id: number = body.incident.id;
@@ -54,7 +54,7 @@ test('an incident without events has an empty timeline', async () => {
   });
 });
 
-test('the order is by start, then ID, and can be turned round', async () => {
+test('the order is by start and ID, ascending or descending', async () => {
   const { bodies } = await withEvents({ body: 'b', at: at(2) }, { body: 'a', at: at(1) }, { body: 'c', at: at(2) });
   expect(await bodies()).toEqual(['a', 'b', 'c']);
   expect(await bodies('order=asc')).toEqual(['a', 'b', 'c']);
@@ -62,7 +62,7 @@ test('the order is by start, then ID, and can be turned round', async () => {
 });
 
 describe('filters', () => {
-  test('started_from is inclusive, started_to exclusive, and nothing else bounds the counts', async () => {
+  test('started_from is inclusive, started_to exclusive, and no other filter affects the counts', async () => {
     const { list, bodies } = await withEvents(
       { body: '1', at: at(1), type: 'deploy', tags: ['db'] },
       { body: '2', at: at(2), tags: ['db', 'eu'] },
@@ -84,7 +84,7 @@ describe('filters', () => {
     });
   });
 
-  test('type_or_source, whatever the case and the space around it', async () => {
+  test('type_or_source ignores case and surrounding space', async () => {
     const { id, bodies } = await withEvents({ body: 'note' }, { body: 'deploy', type: 'Übergabe' });
     await recordAnything(database, id, { body: 'slack', source: 'slack' });
     expect(await bodies('type_or_source=%20%C3%9CBERGABE%09')).toEqual(['deploy']);
@@ -94,7 +94,7 @@ describe('filters', () => {
     expect(await bodies('type_or_source=not')).toEqual([]);
   });
 
-  test('ai is everything that AI has made', async () => {
+  test('ai matches everything that AI created', async () => {
     const { id, bodies } = await withEvents({ body: 'by hand', type: 'ai' });
     for (const [source, type] of [
       ['ai', 'note'],
@@ -119,7 +119,7 @@ describe('filters', () => {
     ]);
   });
 
-  test('tags: any of them, whatever the case, with their spaces', async () => {
+  test('tag matches any of the tags, case-insensitive', async () => {
     const { bodies } = await withEvents(
       { body: '1', tags: ['EU West'] },
       { body: '2', tags: ['db'] },
@@ -132,7 +132,7 @@ describe('filters', () => {
     expect(await bodies('tag=')).toEqual([]);
   });
 
-  test('groups: any of them, and those in none', async () => {
+  test('group matches any of the groups, or events in no group', async () => {
     const plan = await planConfiguration(database, 1, {
       timeline_groups: [
         { id: 3, name: 'Comms' },
@@ -159,7 +159,7 @@ describe('filters', () => {
     expect(await bodies('suggestions=only')).toEqual(['3']);
   });
 
-  test('q is a literal part of one text, without regard to case in any script', async () => {
+  test('q matches a literal part of one text, case-insensitive in every script', async () => {
     const { id, bodies } = await withEvents(
       { body: 'Großer Ärger', at: at(1) },
       { body: 'x', title: '100% off_by_one', at: at(2) },
@@ -178,7 +178,7 @@ describe('filters', () => {
     expect(await find('οδος')).toEqual(['ΟΔΟΣΗΜΟ']);
     expect(await find('восстановление')).toEqual(['z']);
     expect(await find('\\')).toEqual(['one\\two']);
-    // The end of one text and the beginning of the next make none.
+    // A match must not span two texts.
     expect(await find('off_by_onex')).toEqual([]);
     expect(await find('ärger ')).toEqual([]);
     expect(await find('')).toHaveLength(6);
@@ -196,7 +196,7 @@ describe('filters', () => {
     ]);
   });
 
-  test('what is no filter, or no value of one, is refused', async () => {
+  test('unknown filters and invalid values are rejected', async () => {
     const { list } = await withEvents();
     for (const [query, field] of [
       ['types=note', 'types'],
@@ -221,7 +221,7 @@ describe('filters', () => {
   });
 });
 
-test('counts hold any key', async () => {
+test('counts support any key', async () => {
   const odd = ['__proto__', 'constructor', 'toString', '10', 'a"b'];
   const { list } = await withEvents(...odd.map((word) => ({ body: 'x', type: word, tags: [word, 'db', 'DB'] })));
   const { text, body } = await list();
@@ -235,7 +235,7 @@ test('counts hold any key', async () => {
 describe('cursors', () => {
   const events = Array.from({ length: 5 }, (_, index) => ({ body: String(index), at: at(index), tags: ['a', 'b'] }));
 
-  test('lead through it once, with the deprecated aliases beside them', async () => {
+  test('list each event once, with the deprecated copies', async () => {
     const { list } = await withEvents(...events);
     const first = await list('limit=2&order=desc');
     expect(first.body.events).toHaveLength(2);
@@ -247,7 +247,7 @@ describe('cursors', () => {
     expect(second.body.next_cursor).toBeUndefined();
   });
 
-  test('belong to the incident, the order and the filters, however these are spelled', async () => {
+  test('are bound to the incident, the order and the normalised filters', async () => {
     const one = await withEvents(...events);
     const other = await withEvents(...events);
     const { body } = await one.list('limit=2&tag=A&tag=b&order=asc');
@@ -262,7 +262,7 @@ describe('cursors', () => {
     expect(await one.list('cursor=nonsense')).toEqual(invalid('cursor'));
   });
 
-  test('of the old form go with ascending order and time', async () => {
+  test('of the old form are accepted with ascending order and time bounds', async () => {
     const { list } = await withEvents(...events);
     const { body } = await list();
     const [, second] = body.events;

@@ -7,8 +7,8 @@ import { openOwnDatabase, startService, type TestService } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
 /**
- * The timeline against a model: a plain array, filtered and sorted by the words of the contract. Few distinct values, so
- * that they meet often.
+ * Compares the timeline with a model: an array that is filtered and sorted as the contract says. It has few distinct values,
+ * so that filters match often.
  */
 interface Recorded {
   id: number;
@@ -75,17 +75,18 @@ const withinTime = (event: Recorded, { started_from, started_to }: Query) =>
   (started_from === undefined || event.startedAt >= started_from) &&
   (started_to === undefined || event.startedAt < started_to);
 
-function matches(event: Recorded, asked: Query): boolean {
-  const { type_or_source = '', tag = [], key_only = false, group = [], q = '', suggestions = 'include' } = asked;
-  const wanted = lower(type_or_source.trim());
+function matches(event: Recorded, filters: Query): boolean {
+  const { type_or_source = '', tag = [], key_only = false, group = [], q = '', suggestions = 'include' } = filters;
+  const typeOrSource = lower(type_or_source.trim());
   const groupName = GROUPS.find(({ id }) => id === event.groupId)?.name ?? '';
   const texts = [event.title, event.body, event.aiContext, event.tags.join(' '), groupName];
   const isAi =
     ['ai', 'ai_investigation', 'investigation'].includes(event.source) ||
     (event.type === 'investigation' && event.source === 'manual');
   return (
-    withinTime(event, asked) &&
-    (wanted === '' || (wanted === 'ai' ? isAi : lower(event.type) === wanted || event.source === wanted)) &&
+    withinTime(event, filters) &&
+    (typeOrSource === '' ||
+      (typeOrSource === 'ai' ? isAi : lower(event.type) === typeOrSource || event.source === typeOrSource)) &&
     (tag.length === 0 || tag.some((one) => event.tags.some((own) => lower(own) === lower(one)))) &&
     (!key_only || event.isKey) &&
     (group.length === 0 || group.includes(event.groupId === null ? 'ungrouped' : String(event.groupId))) &&
@@ -117,7 +118,7 @@ beforeAll(async () => {
   for (const event of fc.sample(recorded, { numRuns: 70, seed: 20261120 })) {
     model.push({ ...event, id: await recordAnything(database, body.incident.id, event) });
   }
-  // Another incident's events, which are never among them.
+  // The events of another incident must never appear.
   const other = await client.post('/api/v1/incidents', { title: 'y' });
   for (const event of fc.sample(recorded, { numRuns: 10, seed: 1 })) {
     await recordAnything(database, other.body.incident.id, event);
@@ -128,18 +129,18 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Reads a whole traversal, and checks on every page what does not depend on the page. */
-async function traverse(asked: Query, limit: number): Promise<number[]> {
+/** Reads all pages, and checks on each page what must be equal on all. */
+async function traverse(filters: Query, limit: number): Promise<number[]> {
   const search = new URLSearchParams({ limit: String(limit) });
-  for (const [name, value] of Object.entries(asked)) {
+  for (const [name, value] of Object.entries(filters)) {
     for (const item of [value].flat()) if (item !== undefined) search.append(name, String(item));
   }
-  const bounded = model.filter((event) => withinTime(event, asked));
+  const bounded = model.filter((event) => withinTime(event, filters));
   const ids: number[] = [];
   for (;;) {
     const { status, body } = await client.get(`${path}?${search.toString()}`);
     expect(status).toBe(200);
-    expect(body.matched_count).toBe(model.filter((event) => matches(event, asked)).length);
+    expect(body.matched_count).toBe(model.filter((event) => matches(event, filters)).length);
     expect(body.latest_started_at).toBe(
       model
         .map(({ startedAt }) => startedAt)
@@ -158,15 +159,15 @@ async function traverse(asked: Query, limit: number): Promise<number[]> {
   }
 }
 
-test('three hundred and more questions, asked to the end in both orders', async () => {
+test('more than three hundred queries, read to the end in both orders', async () => {
   await fc.assert(
-    fc.asyncProperty(query, fc.integer({ min: 7, max: 40 }), async (asked, limit) => {
+    fc.asyncProperty(query, fc.integer({ min: 7, max: 40 }), async (filters, limit) => {
       const expected = model
-        .filter((event) => matches(event, { ...asked, order: 'asc' }))
+        .filter((event) => matches(event, { ...filters, order: 'asc' }))
         .sort((a, b) => (a.startedAt === b.startedAt ? a.id - b.id : a.startedAt < b.startedAt ? -1 : 1))
         .map(({ id }) => id);
-      expect(await traverse({ ...asked, order: 'asc' }, limit)).toEqual(expected);
-      expect(await traverse({ ...asked, order: 'desc' }, limit)).toEqual(expected.toReversed());
+      expect(await traverse({ ...filters, order: 'asc' }, limit)).toEqual(expected);
+      expect(await traverse({ ...filters, order: 'desc' }, limit)).toEqual(expected.toReversed());
     }),
     { numRuns: 320 },
   );

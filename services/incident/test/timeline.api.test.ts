@@ -54,7 +54,7 @@ const refused = (status: number, code: string, field?: string) =>
 const invalid = (field: string) => refused(400, 'invalid_request', field);
 
 describe('adding an event', () => {
-  test('answers the whole resource, with the defaults', async () => {
+  test('returns the whole resource with defaults', async () => {
     const incident = await declared();
     const before = Date.now();
     const { status, headers, body } = await incident.add({ body: ' Deployed ' });
@@ -94,7 +94,7 @@ describe('adding an event', () => {
     expect(await client.get(`/api/v1/timeline/${body.event.id}`)).toMatchObject({ status: 200, body });
   });
 
-  test('takes everything that a client may say', async () => {
+  test('accepts every property that a client may set', async () => {
     const incident = await declared();
     const { body } = await incident.add({
       body: 'Deployed',
@@ -149,13 +149,13 @@ describe('adding an event', () => {
     ['group_id', { body: 'x', group_id: 4 }],
     ['group_id', { body: 'x', group_id: 0 }],
     ['title', { body: 'x', title: 'a\0b' }],
-  ])('refuses a wrong %s: %#', async (field, event) => {
+  ])('rejects an invalid %s: %#', async (field, event) => {
     const incident = await declared();
     expect(await incident.add(event)).toEqual(invalid(field));
     expect(await incident.now()).toMatchObject({ revision: 1, event_count: 0 });
   });
 
-  test('counts characters and not code units, and tags when they are in order', async () => {
+  test('counts code points and not code units, and tags after normalising', async () => {
     const incident = await declared();
     const tags = Array.from({ length: 50 }, (_, index) => ` ${'🔥'.repeat(62)}${index} `).flatMap((tag) => [
       tag,
@@ -168,14 +168,14 @@ describe('adding an event', () => {
     expect(await incident.now()).toMatchObject({ last_event_summary: '🔥'.repeat(140) });
   });
 
-  test('refuses what the service alone decides', async () => {
+  test('rejects properties that only the service sets', async () => {
     const incident = await declared();
     for (const property of ['ai_context', 'evidence_links', 'source_ref', 'comment_count', 'created_by', 'revision']) {
       expect(await incident.add({ body: 'x', [property]: 'x' })).toEqual(refused(400, 'unknown_field', property));
     }
   });
 
-  test('belongs to an incident of the workspace', async () => {
+  test('requires an incident of the workspace', async () => {
     const incident = await declared();
     const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
     expect(await strangers.post(incident.timeline, { body: 'x' })).toEqual(refused(404, 'not_found'));
@@ -204,7 +204,7 @@ describe('an Idempotency-Key', () => {
     expect(await incident.add({ body: 'y' }, headers)).toEqual(refused(409, 'idempotency_key_reused'));
   });
 
-  test('is not used up by a refusal, but by a conflict', async () => {
+  test('stays unused after an invalid request but not after a conflict', async () => {
     const incident = await declared();
     expect(await incident.add({ body: '' }, key)).toEqual(invalid('body'));
     expect(await incident.add({ body: 'x', group_id: 99 }, key)).toEqual(invalid('group_id'));
@@ -253,7 +253,7 @@ describe('changing an event', () => {
     expect((await incident.now()).revision).toBe(3);
   });
 
-  test('null clears what can be null', async () => {
+  test('null clears nullable properties', async () => {
     const { patch } = await added({ ended_at: '2030-01-01T00:00:00Z', group_id: 3 });
     expect((await patch({ ended_at: null, group_id: null })).body.event).toMatchObject({
       ended_at: null,
@@ -270,7 +270,7 @@ describe('changing an event', () => {
     expect((await incident.now()).revision).toBe(2);
   });
 
-  test('needs the revision that it was made for', async () => {
+  test('requires the current revision', async () => {
     const { patch, path } = await added();
     expect(await client.patch(path, { title: 'x' })).toEqual(refused(428, 'precondition_required'));
     for (const value of ['0', '01', '"1"', '-1', '1.0', 'x']) {
@@ -281,7 +281,7 @@ describe('changing an event', () => {
     expect(await patch({ title: 'y' })).toEqual(refused(412, 'precondition_failed', 'If-Service-Resource-Version'));
   });
 
-  test('judges what comes out of it', async () => {
+  test('validates the resulting event', async () => {
     const { patch } = await added({ at: '2026-11-20T09:00:00Z', ended_at: '2026-11-20T10:00:00Z' });
     expect(await patch({ is_ongoing: true })).toEqual(invalid('is_ongoing'));
     expect(await patch({ started_at: '2026-11-20T10:00:00.001Z' })).toEqual(invalid('started_at'));
@@ -293,7 +293,7 @@ describe('changing an event', () => {
     expect((await patch({ is_ongoing: true, ended_at: null })).status).toBe(200);
   });
 
-  test('leaves a reserved type that is there', async () => {
+  test('keeps an existing reserved type', async () => {
     const incident = await declared();
     const { body } = await client.post(`${incident.path}/resolve`, { resolution_note: 'Rolled back' });
     const path = `/api/v1/timeline/${body.timeline_event.id}`;
@@ -306,14 +306,14 @@ describe('changing an event', () => {
   });
 });
 
-describe('what an incident tells of its timeline', () => {
+describe('the timeline summary of an incident', () => {
   const figures = async (incident: { now: () => Promise<Record<string, unknown>> }) => {
     const { event_count, last_event_at, last_event_summary, revision } = await incident.now();
     return [event_count, last_event_at, last_event_summary, revision];
   };
   const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00.000Z`;
 
-  test('is true after every write', async () => {
+  test('is correct after every write', async () => {
     const incident = await declared();
     const add = async (body: string, hour: number) =>
       (await incident.add({ body, at: at(hour) })).body.event.id as number;
@@ -343,7 +343,7 @@ describe('what an incident tells of its timeline', () => {
     expect((await client.get(`${incident.path}/changelog`)).body.changelog).toEqual([]);
   });
 
-  test('is true after writes that race', async () => {
+  test('is correct after concurrent writes', async () => {
     const incident = await declared();
     const writes = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => incident.add({ body: `event ${index}`, at: at(index % 24) })),
@@ -369,18 +369,18 @@ describe('what an incident tells of its timeline', () => {
   });
 });
 
-test('every write of an event tells the world of the incident, of which no property has changed', async () => {
+test('every write of an event publishes incident.updated without property changes', async () => {
   const { incident, patch, path } = await added();
   await patch({ title: 'x' });
   await patch({ title: 'x' }, 2);
   await client.delete(path);
-  const told = await eventually(() => {
+  const published = await eventually(() => {
     const events = broker.published.filter(
       ({ type, data }) => type === 'incident.updated' && data.incident.id === incident.id,
     );
     return events.length >= 3 && events;
   });
-  expect(told.map(({ data }) => [data.incident.revision, data.changes])).toEqual([
+  expect(published.map(({ data }) => [data.incident.revision, data.changes])).toEqual([
     [2, []],
     [3, []],
     [4, []],
@@ -388,7 +388,7 @@ test('every write of an event tells the world of the incident, of which no prope
 });
 
 describe('an event of another workspace', () => {
-  test('is not there', async () => {
+  test('is not found', async () => {
     const { path } = await added();
     const strangers = service.as({ workspace: { id: 9, slug: 'other' } });
     const headers = { 'If-Service-Resource-Version': '1' };

@@ -1,10 +1,10 @@
 import type { Knex } from '@tocsin/runtime';
-import { record, type TimelineEvent } from '../src/domain/timeline-event.ts';
+import { newTimelineEvent, type TimelineEvent } from '../src/domain/timeline-event.ts';
 import { incidentStore } from '../src/store/incident-store.ts';
 import { timelineStore } from '../src/store/timeline-store.ts';
 import { saveTimeline } from '../src/usecases/save-timeline.ts';
 
-/** Records an event that the API lets nobody record: of any source and type, with AI context and evidence. */
+/** Inserts an event that the API cannot create: of any source and type, with AI context and evidence. */
 export async function recordAnything(
   database: Knex,
   incidentId: number,
@@ -14,11 +14,11 @@ export async function recordAnything(
     const before = await incidentStore(trx, 1).getForUpdate(incidentId);
     const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
     const { id } = await timelineStore(trx, 1).insert({
-      ...record({ incidentId, source: 'api', by: '42', properties }),
+      ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties }),
       ...event,
     });
     const author = { actor: '42', workspace: { id: 1, slug: 'acme', is_demo: false }, requestId: 'test' };
-    await saveTimeline({ trx, author, before, more: 1, now: properties.startedAt });
+    await saveTimeline({ trx, author, before, added: 1, now: properties.startedAt });
     return id;
   });
 }

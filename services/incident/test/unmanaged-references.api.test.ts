@@ -8,7 +8,7 @@ beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
 const ask = async (workspaceId: number) => {
-  const client = httpClient(service.app.url, asService('catalog'));
+  const client = httpClient(service.app.url, asService('catalog', 'incident'));
   const { status, body } = await client.get(`${INTERNAL_PATHS.unmanagedReferences}?workspace_id=${workspaceId}`);
   expect(status).toBe(200);
   return unmanagedReferences.parse(body);
@@ -37,7 +37,7 @@ const catalogService = (id: number, slug: string, archived_at: string | null = n
   archived_at,
 });
 
-test('counts what no slug in the catalog matches, the most frequent first', async () => {
+test('counts references without a matching slug, the most frequent first', async () => {
   await service.owners.change(1, ({ services }) => {
     services.push(catalogService(1, 'checkout'), catalogService(2, 'legacy', '2026-01-01T00:00:00.000Z'));
     services.push(catalogService(3, 'café'.normalize('NFC')));
@@ -69,21 +69,21 @@ test('counts what no slug in the catalog matches, the most frequent first', asyn
   expect(await ask(3)).toEqual({ references: [], truncated: false });
 });
 
-test('a service that was made a moment ago is in the catalog', async () => {
+test('a new service counts at once', async () => {
   await declare(4, 'fresh');
   expect((await ask(4)).references).toHaveLength(1);
   await service.owners.change(4, ({ services }) => void services.push(catalogService(40, 'fresh')));
   expect((await ask(4)).references).toEqual([]);
 });
 
-test('a catalog that cannot be asked leaves the answer to what is known', async () => {
+test('an unavailable catalog leaves the replica as it is', async () => {
   await declare(5, 'search');
   service.owners.down = true;
   expect((await ask(5)).references).toEqual([{ value: 'search', incident_count: 1 }]);
   service.owners.down = false;
 });
 
-test('a hundred are shown, and more are told of', async () => {
+test('at most a hundred are returned, and truncation is reported', async () => {
   const values = Array.from({ length: 101 }, (_, index) => `service-${String(index).padStart(3, '0')}`);
   await declare(6, ...values.slice(0, 100));
   const full = await ask(6);
@@ -95,9 +95,12 @@ test('a hundred are shown, and more are told of', async () => {
   expect(cut.references).toHaveLength(100);
 });
 
-test('only our own services may ask', async () => {
+test('only services may call the route', async () => {
   const path = `${INTERNAL_PATHS.unmanagedReferences}?workspace_id=1`;
-  expect((await httpClient(service.app.url, asUser()).get(path)).status).toBe(401);
+  expect((await httpClient(service.app.url, asUser('incident')).get(path)).status).toBe(401);
   expect((await httpClient(service.app.url).get(path)).status).toBe(401);
-  expect((await httpClient(service.app.url, asService()).get(INTERNAL_PATHS.unmanagedReferences)).status).toBe(400);
+  expect(
+    (await httpClient(service.app.url, asService('catalog', 'incident')).get(INTERNAL_PATHS.unmanagedReferences))
+      .status,
+  ).toBe(400);
 });

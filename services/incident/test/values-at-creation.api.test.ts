@@ -27,7 +27,7 @@ const EVERY_TYPE: [CustomFieldDefinition['field_type'], CustomFieldDefinition['c
 ];
 
 describe('values at creation', () => {
-  test('of every type are saved with the incident and read back as they were sent', async () => {
+  test('of every type are saved with the incident and returned unchanged', async () => {
     const workspace = freshWorkspace(service);
     const fields = [];
     for (const [field_type, config] of EVERY_TYPE) fields.push(await workspace.define({ field_type, config }));
@@ -49,12 +49,12 @@ describe('values at creation', () => {
         updated_by: '42',
       })),
     );
-    // Creation is no change.
+    // The creation adds no changelog entry.
     expect(body.incident.revision).toBe(1);
     expect((await workspace.client.get(`${path}/changelog`)).body.changelog).toEqual([]);
   });
 
-  test('are kept in columns of their types too', async () => {
+  test('are also stored in typed columns', async () => {
     const workspace = freshWorkspace(service);
     for (const [field_type, config] of EVERY_TYPE) await workspace.define({ field_type, config, slug: field_type });
     await workspace.declare({
@@ -100,19 +100,19 @@ describe('values at creation', () => {
     });
   });
 
-  test('may be longer than any index entry', async () => {
+  test('may be longer than an index entry', async () => {
     const workspace = freshWorkspace(service);
     await workspace.define({ slug: 'text' });
     await workspace.define({ slug: 'choice', field_type: 'select', config: { allow_custom: true } });
     await workspace.define({ slug: 'choices', field_type: 'multi_select', config: { allow_custom: true } });
-    // Not compressible, so that nothing makes it short again.
+    // Incompressible, so that Postgres cannot shorten it.
     const long = Array.from({ length: 20_000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)));
     const values = { text: long.join(''), choice: long.join('.'), choices: [long.join('-'), 'x'] };
     const path = await workspace.declare(values);
     expect((await workspace.client.get(path)).body.incident.custom_fields).toEqual(values);
   });
 
-  test('a required field must be supplied: with a value, not null, and no default does it', async () => {
+  test('a required field needs a value; null or a default is not enough', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ required_on_creation: true, default_value: 'default', slug: 'zone' });
     const refusal = { status: 400, body: { code: 'invalid_request', field: 'custom_field_values' } };
@@ -125,7 +125,7 @@ describe('values at creation', () => {
     expect(await workspace.declare()).toMatch(/incidents/);
   });
 
-  test('a default fills what is left out; an explicit null leaves it empty', async () => {
+  test('a default applies to a missing field; an explicit null leaves it empty', async () => {
     const workspace = freshWorkspace(service);
     const plain = await workspace.define({ slug: 'plain', default_value: 'default' });
     await workspace.define({ slug: 'falsy', field_type: 'boolean', default_value: false });
@@ -153,7 +153,7 @@ describe('values at creation', () => {
     });
   });
 
-  test('are refused by the place of the fault, and nothing is declared', async () => {
+  test('are rejected with the invalid field, and no incident is created', async () => {
     const workspace = freshWorkspace(service);
     const active = await workspace.define({ config: { max_length: 3 } });
     const archived = await workspace.define({ archived_at: '2026-11-20T10:00:00.000Z' });
@@ -195,7 +195,7 @@ describe('values at creation', () => {
     expect((await workspace.client.get(INCIDENTS)).body.incidents).toEqual([]);
   });
 
-  test('are declared once with an Idempotency-Key, and the stored answer has them', async () => {
+  test('are stored once with an Idempotency-Key, and the repeated response contains them', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ slug: 'zone' });
     const send = async () =>
@@ -208,16 +208,16 @@ describe('values at creation', () => {
     expect((await workspace.client.get(INCIDENTS)).body.incidents).toHaveLength(1);
   });
 
-  test('cost the owner no question once the definitions are known', async () => {
+  test('cause no call of the owner once the definitions are cached', async () => {
     const workspace = freshWorkspace(service);
     await workspace.define({ slug: 'zone', required_on_creation: true });
     await workspace.declare({ zone: 'eu' });
-    const before = service.owners.asked;
+    const before = service.owners.calls;
     for (let index = 0; index < 5; index += 1) await workspace.declare({ zone: 'us' });
-    expect(service.owners.asked).toBe(before);
+    expect(service.owners.calls).toBe(before);
   });
 
-  test('a changed definition counts at once, and with its owner down the last that is known', async () => {
+  test('a changed definition applies at once; while the owner is down the last replicated one applies', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ slug: 'zone', field_type: 'select', config: { options: ['eu'] } });
     await workspace.declare({ zone: 'eu' });
@@ -227,7 +227,7 @@ describe('values at creation', () => {
     try {
       await workspace.redefine(field.id, { config: { options: ['ap'] } });
       await workspace.declare({ zone: 'us' });
-      // Allowed by the last news, but refused only by news that may be old: nobody is told that it is wrong.
+      // A stale replica may allow a value but must not refuse one.
       const refused = await workspace.client.post(INCIDENTS, {
         title: 'x',
         custom_field_values: [{ field_id: field.id, value: 'ap' }],
@@ -238,6 +238,6 @@ describe('values at creation', () => {
       service.owners.down = false;
     }
     const retried = async () => workspace.declare({ zone: 'ap' }).catch(() => undefined);
-    expect(await eventually(retried, { what: 'the owner being asked again' })).toBeDefined();
+    expect(await eventually(retried, { what: 'another call of the owner' })).toBeDefined();
   });
 });

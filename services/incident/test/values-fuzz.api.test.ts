@@ -20,7 +20,7 @@ describe('a value that a field accepts', () => {
         await workspace.define({ ...rules, slug: 'given' });
         await workspace.define({ ...rules, slug: 'set' });
         await workspace.define({ ...rules, slug: 'default', default_value: value });
-        // What JSON makes of it: a negative zero is a zero.
+        // JSON converts a negative zero into zero.
         const sent: unknown = JSON.parse(JSON.stringify(value));
         const path = await workspace.declare({ given: sent });
         const patched = await workspace.client.patch(`${path}/custom-fields`, {
@@ -47,7 +47,7 @@ describe('any JSON at all', () => {
     }
   });
 
-  test('as a value is taken as it is, or refused by name', async () => {
+  test('as a value is stored unchanged or rejected with its field', async () => {
     const seen = { 201: 0, 400: 0 };
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...FIELD_TYPES), anything, async (type, value) => {
@@ -66,11 +66,11 @@ describe('any JSON at all', () => {
       }),
       { numRuns: 200 },
     );
-    // Or the above says nothing.
+    // Otherwise the check above is meaningless.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
   }, 60_000);
 
-  test('as a body is answered', async () => {
+  test('as a body gets a valid response', async () => {
     const path = await workspace.declare();
     const item = fc.oneof(
       anything,

@@ -16,13 +16,13 @@ async function valuesOf({ client }: Workspace, path: string): Promise<Record<str
   const bySlug = Object.fromEntries(
     list.values.map(({ slug, value }: { slug: string; value: unknown }) => [slug, value]),
   );
-  // The resource and the list of values are two views of one thing.
+  // The resource and the list of values must agree.
   expect((await client.get(path)).body.incident.custom_fields).toEqual(bySlug);
   return bySlug;
 }
 
 describe('reading values', () => {
-  test('goes by the display order of the fields, and needs the incident', async () => {
+  test('uses the display order of the fields and requires the incident', async () => {
     const workspace = freshWorkspace(service);
     await workspace.define({ slug: 'last', sort_order: 9 });
     await workspace.define({ slug: 'first', sort_order: -1 });
@@ -36,7 +36,7 @@ describe('reading values', () => {
     expect((await workspace.client.get('/api/v1/incidents/0/custom-fields')).body.field).toBe('id');
   });
 
-  test('shows the present name of a field, archived ones too', async () => {
+  test('shows the current name of a field, also of an archived one', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ slug: 'zone', name: 'Zone' });
     const path = await workspace.declare({ zone: 'eu' });
@@ -47,7 +47,7 @@ describe('reading values', () => {
 });
 
 describe('writing values', () => {
-  test('sets, replaces and unsets by ID or slug, leaves the others, and answers the list', async () => {
+  test('sets, replaces and unsets by ID or slug, keeps the others and returns the list', async () => {
     const workspace = freshWorkspace(service);
     const zone = await workspace.define({ slug: 'zone' });
     const cost = await workspace.define({ slug: 'cost', field_type: 'monetary' });
@@ -72,9 +72,9 @@ describe('writing values', () => {
     expect(Object.keys(await valuesOf(workspace, path))).toEqual(['zone', 'cost', 'other']);
   });
 
-  test('raises the revision once, with a changelog entry and an event', async () => {
+  test('raises the revision once with a changelog entry and an event', async () => {
     const workspace = freshWorkspace(service);
-    // A name that every object has.
+    // An inherited property of every object.
     await workspace.define({ slug: 'constructor' });
     await workspace.define({ slug: 'zone' });
     const path = await workspace.declare({ zone: 'eu' });
@@ -97,7 +97,7 @@ describe('writing values', () => {
     expect(event.data).toMatchObject({ incident: { revision: 2 }, changes });
   });
 
-  test('what is there already is left as it is', async () => {
+  test('an equal value changes nothing', async () => {
     const workspace = freshWorkspace(service);
     await workspace.define({ slug: 'note', field_type: 'json' });
     await workspace.define({ slug: 'count', field_type: 'number' });
@@ -113,7 +113,7 @@ describe('writing values', () => {
     }
     expect((await workspace.client.get(path)).body.incident.revision).toBe(1);
     expect((await workspace.client.get(`${path}/changelog`)).body.changelog).toEqual([]);
-    // Of several, only what changes is written anew.
+    // Only changed values are written.
     const values = [
       { slug: 'note', value: { a: 1, b: 2 } },
       { slug: 'count', value: 1 },
@@ -122,7 +122,7 @@ describe('writing values', () => {
     expect(body.values).toMatchObject([{ updated_by: '42' }, { updated_by: '43' }]);
   });
 
-  test('is all or nothing, and says where the fault is', async () => {
+  test('is atomic and names the invalid field', async () => {
     const workspace = freshWorkspace(service);
     const zone = await workspace.define({ slug: 'zone', required: true });
     await workspace.define({ slug: 'count', field_type: 'number', config: { max: 5 } });
@@ -152,7 +152,7 @@ describe('writing values', () => {
     expect((await workspace.client.get(path)).body.incident.revision).toBe(1);
   });
 
-  test('of many at once each finds what the one before it left', async () => {
+  test('concurrent writes are serialized', async () => {
     const workspace = freshWorkspace(service);
     const slugs = Array.from({ length: 10 }, (_, index) => `f${index}`);
     for (const slug of slugs) await workspace.define({ slug });
@@ -165,7 +165,7 @@ describe('writing values', () => {
     expect((await workspace.client.get(path)).body.incident.revision).toBe(11);
   });
 
-  test('a field made a moment ago can be written, one archived a moment ago cannot', async () => {
+  test('a new field can be set at once, and a newly archived one cannot', async () => {
     const workspace = freshWorkspace(service);
     const path = await workspace.declare();
     const field = await workspace.define({ slug: 'zone' });
@@ -182,7 +182,7 @@ describe('writing values', () => {
 });
 
 describe('unsetting a value', () => {
-  test('answers what remains, and is safe to repeat', async () => {
+  test('returns the remaining values and can be repeated', async () => {
     const workspace = freshWorkspace(service);
     const zone = await workspace.define({ slug: 'zone' });
     await workspace.define({ slug: 'other' });
@@ -197,7 +197,7 @@ describe('unsetting a value', () => {
     expect(body.changelog).toMatchObject([{ changes: [{ field: 'custom_fields.zone', from: 'eu', to: null }] }]);
   });
 
-  test('refuses a required one, and what does not exist', async () => {
+  test('rejects a required field and one that does not exist', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ slug: 'zone', required: true });
     const path = await workspace.declare({ zone: 'eu' });
@@ -212,7 +212,7 @@ describe('unsetting a value', () => {
   });
 });
 
-test("an archived incident's values are read and not written", async () => {
+test("an archived incident's values are read-only", async () => {
   const workspace = freshWorkspace(service);
   const zone = await workspace.define({ slug: 'zone' });
   const path = await workspace.declare({ zone: 'eu' });
@@ -220,7 +220,7 @@ test("an archived incident's values are read and not written", async () => {
   const wrongState = { status: 409, body: { code: 'invalid_resource_state' } };
   const change = { values: [{ slug: 'zone', value: 'us' }] };
   expect(await workspace.client.patch(`${path}/custom-fields`, change)).toMatchObject(wrongState);
-  // The incident's state comes before what the body refers to.
+  // The incident's state is checked before the body's references.
   expect(await workspace.client.patch(`${path}/custom-fields`, { values: [{ slug: 'x', value: 1 }] })).toMatchObject(
     wrongState,
   );

@@ -1,77 +1,83 @@
 import { QUEUES } from '@tocsin/contracts';
 import type { App, Clock } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, runService, type ServiceParts } from '@tocsin/service';
-import { breakers as hostBreakers } from './clients/breakers.ts';
+import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
+import { hostBreakers } from './clients/breakers.ts';
+import { incidentClient } from './clients/incidents.ts';
 import { sender } from './clients/sender.ts';
 import type { WebhookConfig } from './config.ts';
 import { routes } from './http/routes.ts';
-import { incidentHandlers } from './messaging/incidents.ts';
 import { schema } from './schema.ts';
-import { databaseTime, timeOf } from './store/time.ts';
-import type { Tools } from './usecases/context.ts';
-import { figures as metricsOf } from './usecases/figures.ts';
-import { forgetOldData, giveUpDeliveries } from './usecases/housekeeping.ts';
-import { resealBoxes } from './usecases/reseal-boxes.ts';
+import { clockTime, databaseTime } from './store/time.ts';
+import type { Dependencies } from './usecases/context.ts';
+import { deleteExpiredData, giveUpDeliveries } from './usecases/housekeeping.ts';
+import { webhookMetrics } from './usecases/metrics.ts';
+import { queueEvent } from './usecases/queue-event.ts';
+import { encryptionRotation } from './usecases/rotate-encryption.ts';
+import { secretCipher } from './usecases/secret-cipher.ts';
 import { startSending } from './usecases/send-deliveries.ts';
-import { vault } from './usecases/vault.ts';
 
-/** What a caller may bring instead of the real thing: the embedded way to run, and tests. */
-export interface Parts extends ServiceParts {
-  /** Instead of the database's. */
+/** Replacements for the defaults, for the embedded mode and for tests. */
+export interface Overrides extends ServiceOverrides {
+  /** Default: the database's clock. */
   clock: Clock;
-  /** Instead of the name servers. */
+  /** Default: queries to the system's name servers. */
   resolve: Resolve;
-  /** Certificates that receivers are verified by, instead of the system's. */
+  /** Certificates to verify receivers by. Default: the system's. */
   ca: string;
-  /** How often the queue is looked at without a cause; milliseconds. */
+  /** How often the dispatcher polls the queue when nothing wakes it; milliseconds. */
   dispatchInterval: number;
-  /** How often deliveries that can no longer be made are ended; milliseconds. */
+  /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
   giveUpInterval: number;
 }
 
 const DISPATCH_INTERVAL = 1_000;
 const GIVE_UP_INTERVAL = 10_000;
 
-/** Builds the webhook service, and starts it. */
-export async function startApp(config: WebhookConfig, parts: Partial<Parts> = {}): Promise<App> {
-  const base = openBase({ name: 'webhook', schema, config, parts });
-  const { database, log, metrics } = base;
+/** Builds and starts the webhook service. */
+export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
+  const base = openBase({ name: 'webhook', schema, config, overrides });
+  const { database, log } = base;
+  const incidents = incidentClient({ url: config.incidentUrl, secretKeys: config.secretKeys });
 
-  const time = parts.clock === undefined ? databaseTime : timeOf(parts.clock);
+  const time = overrides.clock === undefined ? databaseTime : clockTime(overrides.clock);
   const breakers = hostBreakers(() => dispatcher.wake());
-  const figures = metricsOf({ metrics, database, time, openBreakers: breakers.openCount });
-  const tools: Tools = {
+  const metrics = webhookMetrics({ registry: base.metrics, database, time, openBreakers: breakers.openCount });
+  const dependencies: Dependencies = {
     database,
     time,
-    vault: vault(config.secretKeys),
-    sender: sender({ testReceivers: config.testReceivers, resolve: parts.resolve, ca: parts.ca }),
-    figures,
+    secretCipher: secretCipher(config.secretKeys),
+    sender: sender({ testReceivers: config.testReceivers, resolve: overrides.resolve, ca: overrides.ca }),
+    incidents,
+    metrics,
     log,
     testReceivers: config.testReceivers,
     wakeDispatcher: () => dispatcher.wake(),
   };
-  const dispatcher = startSending(tools, breakers, parts.dispatchInterval ?? DISPATCH_INTERVAL);
+  const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
-    routes: routes({ tools }),
+    routes: routes({ dependencies }),
     consumers: [
       {
         queue: QUEUES.webhookIncidents,
-        handlers: incidentHandlers({ time, figures, log, resourceUrl: config.resourceUrl }),
+        handlers: {
+          'incident.created': async (event, trx) =>
+            queueEvent({ time, metrics, log, resourceUrl: config.resourceUrl }, event, trx),
+        },
         onCommit: dispatcher.wake,
       },
     ],
-    sweeps: [
+    periodicTasks: [
       {
         name: 'giving up deliveries',
-        interval: parts.giveUpInterval ?? GIVE_UP_INTERVAL,
-        work: async () => giveUpDeliveries(tools).then(() => false),
+        interval: overrides.giveUpInterval ?? GIVE_UP_INTERVAL,
+        work: async () => giveUpDeliveries(dependencies).then(() => false),
       },
-      { name: 'forgetting old data', work: async () => forgetOldData(tools) },
-      { name: 'replacing old keys', work: async () => resealBoxes(tools) },
+      { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
+      { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
     ],
     dispatchers: [dispatcher],
-    clients: [breakers],
+    clients: [breakers, incidents],
   });
 }

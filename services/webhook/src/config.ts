@@ -1,4 +1,11 @@
-import { type Environment, ownDatabaseUrl, readConfig, testReceiverSettings, testReceiversOf } from '@tocsin/runtime';
+import {
+  type Environment,
+  ownDatabaseUrl,
+  readConfig,
+  setting,
+  testReceiverSettings,
+  testReceiversOf,
+} from '@tocsin/runtime';
 import { serviceConfig, serviceSettings } from '@tocsin/service';
 import { z } from 'zod';
 import { schema } from './schema.ts';
@@ -7,7 +14,8 @@ const settings = {
   ...serviceSettings,
   ...testReceiverSettings,
   WEBHOOK_DATABASE_URL: ownDatabaseUrl,
-  /** What `resource.url` of an event links to, with {workspace}, {id} and {reference}; without it events have no link. */
+  INCIDENT_URL: setting.url(['http:', 'https:']),
+  /** Template of `resource.url` in events, with {workspace}, {id} and {reference}. Without it events have no link. */
   WEBHOOK_RESOURCE_URL: z
     .string()
     .refine((template) => URL.canParse(template.replaceAll(/\{(workspace|id|reference)\}/g, '1')), 'must be a URL')
@@ -21,6 +29,7 @@ export function webhookConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
+    incidentUrl: read.INCIDENT_URL,
     testReceivers: testReceiversOf(read),
     resourceUrl: read.WEBHOOK_RESOURCE_URL,
   };

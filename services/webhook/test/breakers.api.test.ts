@@ -14,7 +14,7 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-const figure = async (name: string) => {
+const metric = async (name: string) => {
   const metrics = await (await fetch(`${service.app.url}/metrics`)).text();
   return Number(new RegExp(`^${name}\\S* (\\d+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN);
 };
@@ -22,20 +22,20 @@ const attempts = async () => (await deliveries(service)).map((delivery) => deliv
 const idle = async () =>
   eventually(async () => (await deliveries(service)).every(({ lease_token }) => lease_token === null));
 
-test('a host that does not answer is spared; that is neither an attempt nor a failure, and costs nobody a retry', async () => {
+test('deliveries to an unreachable host wait without using attempts, and are sent when it is back', async () => {
   const workspaces = [1, 2, 3];
   for (const id of workspaces) await activeSubscription(service, receiver.url(`/${id}`), { workspace: { id } });
   receiver.handshake = 'close';
   await publish(service, ...workspaces.map((id) => ({ id, workspace: { id } })));
   await eventually(async () => (await attempts()).every((n) => n === 1));
   await idle();
-  expect(await figure('tocsin_webhook_breakers_open')).toBe(0);
+  expect(await metric('tocsin_webhook_breakers_open')).toBe(0);
   service.clock.advance(5_000);
   await eventually(async () => (await attempts()).every((n) => n === 2));
   await idle();
-  expect(await figure('tocsin_webhook_breakers_open')).toBe(1);
+  expect(await metric('tocsin_webhook_breakers_open')).toBe(1);
 
-  // Due, and waiting for the host: one of them probes it, the others are as they were.
+  // All are due: one probes the host, the others wait unchanged.
   service.clock.advance(10_000);
   await eventually(async () => (await attempts()).includes(3), { within: 5_000 });
   expect((await attempts()).filter((n) => n === 2).length).toBeGreaterThan(0);
@@ -48,9 +48,9 @@ test('a host that does not answer is spared; that is neither an attempt nor a fa
   await eventually(async () => (await deliveries(service)).every(({ status }) => status === 'succeeded'));
   const all = await deliveries(service);
   expect(all.every((delivery) => delivery.attempts === delivery.failed_attempts + 1)).toBe(true);
-  expect(await figure('tocsin_webhook_breakers_open')).toBe(0);
+  expect(await metric('tocsin_webhook_breakers_open')).toBe(0);
 
-  // What was held back counts in no window: every request of the last minute is an attempt.
+  // Waiting deliveries count in no window: the windows count exactly the attempts.
   const windows = await service.rows('windows').where({ scope: 'delivery:all' }).select<{ used: number }[]>('used');
   expect(windows.reduce((sum, { used }) => sum + used, 0)).toBe(
     all.reduce((sum, delivery) => sum + delivery.attempts, 0),

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Breakers, breakers as newBreakers } from '../src/clients/breakers.ts';
+import { type HostBreakers, hostBreakers } from '../src/clients/breakers.ts';
 
 const HOST = 'down.example';
 const SECOND = 1_000;
 
 let ready: number;
-let breakers: Breakers;
+let breakers: HostBreakers;
 beforeEach(() => {
   jest.useFakeTimers();
   ready = 0;
-  breakers = newBreakers(() => void (ready += 1));
+  breakers = hostBreakers(() => void (ready += 1));
 });
 afterEach(() => {
   breakers.close();
@@ -17,79 +17,79 @@ afterEach(() => {
 });
 
 const pass = async (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
-const attempt = async (answered: boolean | undefined, host = HOST) => {
+const attempt = async (isReachable: boolean | undefined, host = HOST) => {
   expect(breakers.admit(host)).toBe(true);
-  breakers.conclude(host, answered);
+  breakers.record(host, isReachable);
   await pass(0);
 };
 const fail = async (times: number) => {
   for (let n = 0; n < times; n += 1) await attempt(false);
 };
 
-describe('a host that does not answer', () => {
-  test('is spared after more failures than one subscription can have in a row', async () => {
+describe('an unreachable host', () => {
+  test('is blocked after more failures than pause one subscription', async () => {
     await fail(5);
-    expect(breakers.refused()).toEqual([]);
+    expect(breakers.blockedHosts()).toEqual([]);
     await fail(1);
-    expect(breakers.refused()).toEqual([HOST]);
+    expect(breakers.blockedHosts()).toEqual([HOST]);
     expect(breakers.admit(HOST)).toBe(false);
     expect(breakers.openCount()).toBe(1);
     expect(breakers.admit('other.example')).toBe(true);
   });
 
-  test('is probed a second later, by one request, and is back when that is answered', async () => {
+  test('is probed by one request after a second, and unblocked when that succeeds', async () => {
     await fail(6);
     await pass(SECOND - 1);
     expect({ ready, admitted: breakers.admit(HOST) }).toEqual({ ready: 0, admitted: false });
     await pass(1);
     expect(ready).toBe(1);
     expect([breakers.admit(HOST), breakers.admit(HOST)]).toEqual([true, false]);
-    expect(breakers.refused()).toEqual([HOST]);
-    breakers.conclude(HOST, true);
+    expect(breakers.blockedHosts()).toEqual([HOST]);
+    breakers.record(HOST, true);
     await pass(0);
     expect(breakers.openCount()).toBe(0);
     expect([breakers.admit(HOST), breakers.admit(HOST)]).toEqual([true, true]);
   });
 
-  test('is spared for another second when the probe fails', async () => {
+  test('is blocked for another second when the probe fails', async () => {
     await fail(6);
     await pass(SECOND);
     await attempt(false);
-    expect(breakers.refused()).toEqual([HOST]);
+    expect(breakers.blockedHosts()).toEqual([HOST]);
     await pass(SECOND);
     expect(breakers.admit(HOST)).toBe(true);
   });
 
-  test('is probed by another when the probe was called off', async () => {
+  test('is probed again when the probe was cancelled', async () => {
     await fail(6);
     await pass(SECOND);
     await attempt(undefined);
     expect(breakers.admit(HOST)).toBe(true);
   });
 
-  test('now and then is not spared: failures of more than a minute ago are forgotten', async () => {
+  test('is not blocked by failures that are more than a minute apart', async () => {
     for (let n = 0; n < 20; n += 1) {
       await fail(1);
       await pass(15 * SECOND);
     }
-    expect(breakers.refused()).toEqual([]);
+    expect(breakers.blockedHosts()).toEqual([]);
   });
 });
 
-test('a host that answers half of the time is left alone', async () => {
+test('a host that responds half of the time is not blocked', async () => {
   for (let n = 0; n < 10; n += 1) {
     await attempt(true);
     await attempt(false);
   }
-  expect(breakers.refused()).toEqual([]);
+  expect(breakers.blockedHosts()).toEqual([]);
 });
 
-test('what was called off says nothing', async () => {
+test('cancelled requests do not count', async () => {
   for (let n = 0; n < 20; n += 1) await attempt(undefined);
-  expect(breakers.refused()).toEqual([]);
+  expect(breakers.blockedHosts()).toEqual([]);
 });
 
-test('remembers no more hosts than fit', async () => {
+test('evicts hosts beyond its capacity', async () => {
   await fail(6);
   for (let n = 0; n < 300; n += 1) await attempt(true, `h${n}.example`);
   expect(breakers.openCount()).toBe(0);

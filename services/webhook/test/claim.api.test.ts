@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { later } from '@tocsin/runtime';
-import { windowOf } from '../src/domain/limits.ts';
+import { addMilliseconds } from '@tocsin/runtime';
+import { windowStart } from '../src/domain/limits.ts';
 import { limitStore } from '../src/store/limit-store.ts';
-import { timeOf } from '../src/store/time.ts';
+import { clockTime } from '../src/store/time.ts';
 import { claimDeliveries } from '../src/usecases/claim-deliveries.ts';
 import { activeSubscription, startService, type TestService } from './service.ts';
 
 let service: TestService;
-const tools = () => ({ database: service.rows, time: timeOf(service.clock) });
+const dependencies = () => ({ database: service.rows, time: clockTime(service.clock) });
 
-/** Workspaces 1 to 3, each with two subscriptions to hosts of their own. */
+/** Workspaces 1 to 3, each with two subscriptions to different hosts. */
 const subscriptions = new Map<string, { id: string; workspaceId: number }>();
 beforeAll(async () => {
   service = await startService();
@@ -20,7 +20,7 @@ beforeAll(async () => {
       subscriptions.set(host, { id: (await activeSubscription(service, `https://${host}/`, user)).id, workspaceId });
     }
   }
-  // What is claimed here is claimed by the tests alone.
+  // Only the tests claim deliveries.
   await service.app.stop();
 });
 afterAll(async () => service.stop());
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await service.rows('dispatcher').update({ last_workspace_id: 0 });
 });
 
-/** Queues deliveries, due for `since` milliseconds. */
+/** Queues deliveries that have been due for `since` milliseconds. */
 const queue = async (host: string, count: number, since = 0) => {
   const { id, workspaceId } = subscriptions.get(host)!;
   const now = service.clock.now();
@@ -40,16 +40,16 @@ const queue = async (host: string, count: number, since = 0) => {
        select gen_random_uuid(), ?, '{}', ?, ? from generate_series(1, ?) returning id)
      insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
      select id, ?, ?, 'queued', ?, ?::timestamptz + interval '1 day' from added`,
-    [workspaceId, now, now, count, id, workspaceId, later(now, -since), now],
+    [workspaceId, now, now, count, id, workspaceId, addMilliseconds(now, -since), now],
   );
 };
-const claim = async (refused: string[] = []) =>
-  (await claimDeliveries(tools(), refused)).map(({ host }) => host).sort();
+const claim = async (blockedHosts: string[] = []) =>
+  (await claimDeliveries(dependencies(), blockedHosts)).map(({ host }) => host).sort();
 const use = async (scope: string, key: string, used: number) =>
-  service.rows('windows').insert({ minute: windowOf(service.clock.now()), scope: `delivery:${scope}`, key, used });
-/** Occupies slots for requests of others. */
+  service.rows('windows').insert({ minute: windowStart(service.clock.now()), scope: `delivery:${scope}`, key, used });
+/** Takes slots for other workspaces. */
 const occupy = async (count: number) =>
-  limitStore(service.rows).open(
+  limitStore(service.rows).openSlots(
     Array.from({ length: count }, (_, n) => ({
       token: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
       kind: 'delivery',
@@ -61,7 +61,7 @@ const occupy = async (count: number) =>
   );
 
 describe('a claim', () => {
-  test('serves the workspaces in turn, from claim to claim', async () => {
+  test('serves the workspaces in turn across claims', async () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 9, workspaceId === 1 ? 60_000 : 0);
     await occupy(15);
     const served: string[] = [];
@@ -73,20 +73,20 @@ describe('a claim', () => {
     expect(served.map((host) => host.charAt(1))).toEqual(['1', '2', '3', '1', '2', '3']);
   });
 
-  test('takes what has been due for longest first, of whichever subscription', async () => {
+  test('takes the delivery that has been due longest, of any subscription', async () => {
     await queue('a1.example.com', 1, 1_000);
     await queue('b1.example.com', 1, 2_000);
     await occupy(15);
     expect(await claim()).toEqual(['b1.example.com']);
   });
 
-  test('takes two for one host, whatever is due', async () => {
+  test('takes two per host, however many are due', async () => {
     await queue('a1.example.com', 500);
     expect(await claim()).toEqual(['a1.example.com', 'a1.example.com']);
     expect(await claim()).toEqual([]);
   });
 
-  test('does not let a full host, workspace or address stand before others', async () => {
+  test('skips a host, workspace or address over its limit', async () => {
     await queue('a1.example.com', 200, 60_000);
     await queue('b1.example.com', 1);
     await queue('a2.example.com', 200, 60_000);
@@ -101,26 +101,26 @@ describe('a claim', () => {
     expect(await claim()).toEqual(['b1.example.com', 'b3.example.com']);
   });
 
-  test('takes no more than the windows have left', async () => {
+  test('takes no more than the windows allow', async () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 2);
     await use('all', '', 117);
     expect(await claim()).toHaveLength(3);
     expect(await claim()).toEqual([]);
   });
 
-  test('takes nothing when everything is full', async () => {
+  test('takes nothing when all slots are used', async () => {
     await queue('a1.example.com', 1);
     await occupy(16);
     expect(await claim()).toEqual([]);
   });
 
-  test('passes over hosts that are refused for now', async () => {
+  test('skips blocked hosts', async () => {
     await queue('a1.example.com', 1);
     await queue('a2.example.com', 1);
     expect(await claim(['a1.example.com'])).toEqual(['a2.example.com']);
   });
 
-  test('takes neither what is not due, nor what is held, past its deadline, or tried eight times', async () => {
+  test('takes no delivery that is not due, held, past its deadline, or was attempted eight times', async () => {
     await queue('a1.example.com', 1, -1);
     await queue('a2.example.com', 1);
     await service.rows('deliveries').where({ workspace_id: 2 }).update({ status: 'held' });
@@ -132,7 +132,7 @@ describe('a claim', () => {
     expect(await claim()).toEqual([]);
   });
 
-  test('leaves what another transaction is just changing, and does not wait for it', async () => {
+  test('skips rows that another transaction has locked, without waiting', async () => {
     await queue('a1.example.com', 1);
     await queue('a2.example.com', 1);
     await service.rows.transaction(async (trx) => {
@@ -142,7 +142,7 @@ describe('a claim', () => {
     expect(await claim()).toEqual(['a1.example.com']);
   });
 
-  test('counts the attempt, and every request once in each of its windows', async () => {
+  test('counts the attempt, and each request once in each of its windows', async () => {
     await queue('a1.example.com', 2);
     await claim();
     expect(await service.rows('deliveries').select('attempts')).toEqual([{ attempts: 1 }, { attempts: 1 }]);
@@ -153,7 +153,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('that several make at once takes everything once', async () => {
+  test('that runs concurrently takes each delivery once', async () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 5);
     const claims = await Promise.all([claim(), claim()]);
     expect(claims.flat()).toHaveLength(6);

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { ConfigError, generateSecretKeys } from '@tocsin/runtime';
 import { webhookConfig } from '../src/config.ts';
 
-const base = { TOCSIN_SECRET_KEYS: generateSecretKeys() };
+const base = { TOCSIN_SECRET_KEYS: generateSecretKeys(), INCIDENT_URL: 'http://127.0.0.1:1' };
 
-test('receivers of tests are host:port pairs', () => {
+test('test receivers are host:port pairs', () => {
   const { testReceivers } = webhookConfig({
     ...base,
     WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443, 127.0.0.1:9443,[::1]:9443',
@@ -21,17 +21,17 @@ test.each([
   'localhost:0',
   '*:8443',
   'localhost:8443/path',
-])('%s is none', (pair) =>
+])('%s is not a host:port pair', (pair) =>
   expect(() => webhookConfig({ ...base, WEBHOOK_TEST_RECEIVERS: pair })).toThrow(/^WEBHOOK_TEST_RECEIVERS: /),
 );
 
-test('they are refused in production, and an empty list is not', () => {
+test('test receivers are rejected in production; an empty list is accepted', () => {
   const production = { ...base, NODE_ENV: 'production' };
   expect(() => webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: 'localhost:8443' })).toThrow(ConfigError);
   expect(webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: '' }).testReceivers.size).toBe(0);
 });
 
-test('the service has a database role of its own, unless it is told another', () => {
+test('the service uses its own database role unless another is configured', () => {
   expect(webhookConfig({ ...base, DATABASE_URL: 'postgres://admin@db/tocsin' }).database.url).toBe(
     'postgres://tocsin_webhook@db/tocsin',
   );

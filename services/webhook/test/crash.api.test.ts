@@ -13,31 +13,31 @@ let service: TestService;
 let receiver: Receiver;
 beforeEach(async () => void (receiver = await startReceiver({ names: ['localhost', 'slow.test'] })));
 afterEach(async () => {
-  receiver.hangUp();
+  receiver.closeConnections();
   await service.stop();
   await receiver.stop();
 });
 
 const slots = async () => service.rows('slots').select('token');
 
-test('a delivery whose lease ran out is made by another dispatcher, and the late one records nothing', async () => {
+test('a delivery whose lease expired is sent again, and the first attempt records nothing', async () => {
   service = await startService({ receivers: [receiver] });
   await activeSubscription(service, receiver.url());
-  const answers: ((status: number) => void)[] = [];
-  receiver.respond = () => (response) => void answers.push((status) => void response.writeHead(status).end());
+  const responses: ((status: number) => void)[] = [];
+  receiver.respond = () => (response) => void responses.push((status) => void response.writeHead(status).end());
   await publish(service, {});
-  await eventually(() => answers.length === 1);
+  await eventually(() => responses.length === 1);
   const [first] = await deliveries(service);
 
-  // For all that anybody can tell, whoever holds the lease is gone.
+  // The lease expires as if its holder had died.
   service.clock.advance(LEASE);
-  await eventually(() => answers.length === 2);
+  await eventually(() => responses.length === 2);
   const [second] = await deliveries(service);
   expect(second!.lease_token).not.toBe(first!.lease_token);
-  answers[0]!(404);
-  await eventually(() => service.logged().includes('cancelled or taken over'));
+  responses[0]!(404);
+  await eventually(() => service.logged().includes('cancelled or leased again'));
   expect(await deliveries(service)).toMatchObject([{ status: 'queued', lease_token: second!.lease_token }]);
-  answers[1]!(204);
+  responses[1]!(204);
   expect(await settled(service, ({ status }) => status === 'succeeded')).toMatchObject({
     attempts: 2,
     failed_attempts: 0,
@@ -47,48 +47,48 @@ test('a delivery whose lease ran out is made by another dispatcher, and the late
   expect(await slots()).toEqual([]);
 });
 
-test('a dispatcher that wakes up after its lease sends nothing any more', async () => {
-  const lookUps: PromiseWithResolvers<string[]>[] = [];
+test('an attempt whose lease expires during the DNS lookup sends nothing', async () => {
+  const lookups: PromiseWithResolvers<string[]>[] = [];
   service = await startService({
     receivers: [receiver],
     testReceivers: [receiver.hostAndPort('slow.test')],
-    parts: {
+    overrides: {
       resolve: async () => {
-        const lookUp = Promise.withResolvers<string[]>();
-        lookUps.push(lookUp);
-        return lookUp.promise;
+        const lookup = Promise.withResolvers<string[]>();
+        lookups.push(lookup);
+        return lookup.promise;
       },
     },
   });
   await activeSubscription(service, receiver.url('/', 'slow.test'));
   await publish(service, {});
-  await eventually(() => lookUps.length === 1);
+  await eventually(() => lookups.length === 1);
   service.clock.advance(LEASE);
-  await eventually(() => lookUps.length === 2);
-  lookUps[0]!.resolve(['127.0.0.1']);
-  await eventually(() => service.logged().includes('called off'));
+  await eventually(() => lookups.length === 2);
+  lookups[0]!.resolve(['127.0.0.1']);
+  await eventually(() => service.logged().includes('cancelled before it was sent'));
   expect(receiver.requests).toEqual([]);
-  lookUps[1]!.resolve(['127.0.0.1']);
+  lookups[1]!.resolve(['127.0.0.1']);
   await settled(service, ({ status }) => status === 'succeeded');
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('stopping waits for the request under way, and records what becomes of it', async () => {
+test('stopping waits for the request in progress and records its outcome', async () => {
   service = await startService({ receivers: [receiver] });
   await activeSubscription(service, receiver.url());
   const arrived = Promise.withResolvers<() => void>();
   receiver.respond = () => (response) => arrived.resolve(() => void response.writeHead(204).end());
   await publish(service, {});
-  const answer = await arrived.promise;
+  const respond = await arrived.promise;
   const stopped = service.app.stop();
-  answer();
+  respond();
   await stopped;
   expect(await deliveries(service)).toMatchObject([{ status: 'succeeded', attempts: 1, lease_token: null }]);
   expect(await slots()).toEqual([]);
 });
 
-test('a delivery that is lost in its eighth attempt is given up', async () => {
-  service = await startService({ receivers: [receiver], parts: { giveUpInterval: 100 } });
+test('a delivery whose eighth attempt was lost fails', async () => {
+  service = await startService({ receivers: [receiver], overrides: { giveUpInterval: 100 } });
   await activeSubscription(service, receiver.url());
   receiver.respond = () => behave.answer(503);
   await publish(service, {});
@@ -103,7 +103,7 @@ test('a delivery that is lost in its eighth attempt is given up', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a process that is killed in the middle of a request leaves nothing behind', async () => {
+test('a delivery whose process was killed during the request is sent again', async () => {
   service = await startService({ receivers: [receiver], realTime: true });
   const { id } = await activeSubscription(service, receiver.url('/in'));
   await service.app.stop();
@@ -111,7 +111,7 @@ test('a process that is killed in the middle of a request leaves nothing behind'
   const authority = path.join(folder, 'ca.pem');
   await writeFile(authority, receiver.ca);
 
-  // The process finds the delivery in the queue, and is killed while the receiver makes it wait.
+  // The process is killed while it waits for the receiver's response.
   const now = new Date().toISOString();
   await service.rows.raw(
     `with event as (
@@ -131,6 +131,7 @@ test('a process that is killed in the middle of a request leaves nothing behind'
       NODE_EXTRA_CA_CERTS: authority,
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
       WEBHOOK_DATABASE_URL: service.database.url('webhook'),
+      INCIDENT_URL: service.incidents.url,
       WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),
       AMQP_URL: 'amqp://127.0.0.1:1',
     },
@@ -143,7 +144,7 @@ test('a process that is killed in the middle of a request leaves nothing behind'
   expect(await slots()).toHaveLength(1);
 
   receiver.respond = () => behave.answer(204);
-  await service.another({ broker: new MemoryBroker() });
+  await service.startReplica({ broker: new MemoryBroker() });
   await eventually(async () => (await deliveries(service))[0]?.status === 'succeeded', { within: 2 * LEASE });
   const [delivery] = await deliveries(service);
   expect(delivery).toMatchObject({ attempts: 2, failed_attempts: 0 });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { later } from '@tocsin/runtime';
-import { type FailureReason, judge, type Outcome, retryAt, retryDelay } from '../src/domain/delivery.ts';
+import { addMilliseconds } from '@tocsin/runtime';
+import { type FailureReason, decideRetry, type Outcome, retryAt, retryDelay } from '../src/domain/delivery.ts';
 
 const NOW = '2026-11-20T09:30:00.000Z';
 const HOUR = 3_600_000;
-const first = { attempts: 1, failedAttempts: 1, deadlineAt: later(NOW, 24 * HOUR), now: NOW };
+const first = { attempts: 1, failedAttempts: 1, deadlineAt: addMilliseconds(NOW, 24 * HOUR), now: NOW };
 
-const answered = (status: number, retryAfter?: string): Outcome => ({
+const refused = (status: number, retryAfter?: string): Outcome => ({
   kind: 'failure',
   reason: 'status',
   status,
   retryAfter,
-  ours: false,
+  isLocal: false,
 });
-const failed = (reason: FailureReason, ours = false): Outcome => ({ kind: 'failure', reason, ours });
+const failed = (reason: FailureReason, isLocal = false): Outcome => ({ kind: 'failure', reason, isLocal });
 
 test('the delay starts at 5 s, doubles with each failed attempt and ends at an hour', () => {
   expect([1, 2, 3, 4, 5, 6, 7, 8].map((n) => retryDelay(n) / 1_000)).toEqual([5, 10, 20, 40, 80, 160, 320, 640]);
@@ -22,24 +22,24 @@ test('the delay starts at 5 s, doubles with each failed attempt and ends at an h
 });
 
 test.each([408, 425, 429, 500, 501, 502, 503, 504, 599])('%d is retried', (status) => {
-  expect(judge(answered(status), first)).toEqual({ kind: 'retry', at: later(NOW, 5_000) });
+  expect(decideRetry(refused(status), first)).toEqual({ kind: 'retry', at: addMilliseconds(NOW, 5_000) });
 });
 
 test.each([101, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 418, 422, 451, 499, 600, 999])(
-  '%d ends the delivery',
-  (status) => expect(judge(answered(status), first)).toEqual({ kind: 'failed', because: 'refused' }),
+  '%d fails the delivery',
+  (status) => expect(decideRetry(refused(status), first)).toEqual({ kind: 'failed', reason: 'refused' }),
 );
 
 test.each(['timeout', 'connection', 'tls', 'body_too_large', 'blocked_address', 'dns'] as const)(
-  'no answer (%s) is retried',
+  'a failure without a response (%s) is retried',
   (reason) => {
-    expect(judge(failed(reason), first)).toEqual({ kind: 'retry', at: later(NOW, 5_000) });
-    expect(judge(failed(reason, true), first)).toEqual({ kind: 'retry', at: later(NOW, 5_000) });
+    expect(decideRetry(failed(reason), first)).toEqual({ kind: 'retry', at: addMilliseconds(NOW, 5_000) });
+    expect(decideRetry(failed(reason, true), first)).toEqual({ kind: 'retry', at: addMilliseconds(NOW, 5_000) });
   },
 );
 
 test('any 2xx is a success', () => {
-  expect(judge({ kind: 'success', status: 299 }, first)).toEqual({ kind: 'succeeded' });
+  expect(decideRetry({ kind: 'success', status: 299 }, first)).toEqual({ kind: 'succeeded' });
 });
 
 describe('Retry-After', () => {
@@ -52,43 +52,46 @@ describe('Retry-After', () => {
     ['Fri, 20 Nov 2026 09:30:07 GMT', 7_000],
     ['Sat, 21 Nov 2026 09:30:00 GMT', HOUR],
   ])('%s replaces the delay, up to an hour', (header, wait) => {
-    expect(judge(answered(503, header), { ...first, failedAttempts: 4 })).toEqual({
+    expect(decideRetry(refused(503, header), { ...first, failedAttempts: 4 })).toEqual({
       kind: 'retry',
-      at: later(NOW, wait),
+      at: addMilliseconds(NOW, wait),
     });
   });
 
-  test.each(['0', '-1', '2.5', 'later', 'Fri, 20 Nov 2026 09:29:00 GMT'])('%s leaves the delay as it is', (header) => {
-    expect(judge(answered(429, header), { ...first, failedAttempts: 3 })).toEqual({
+  test.each(['0', '-1', '2.5', 'later', 'Fri, 20 Nov 2026 09:29:00 GMT'])('%s does not change the delay', (header) => {
+    expect(decideRetry(refused(429, header), { ...first, failedAttempts: 3 })).toEqual({
       kind: 'retry',
-      at: later(NOW, 20_000),
+      at: addMilliseconds(NOW, 20_000),
     });
   });
 
-  test('does not bring an answer back that ends the delivery', () => {
-    expect(judge(answered(404, '5'), first).kind).toBe('failed');
+  test('does not make a final status retryable', () => {
+    expect(decideRetry(refused(404, '5'), first).kind).toBe('failed');
   });
 });
 
 test('the eighth attempt is the last', () => {
-  expect(judge(answered(500), { ...first, attempts: 7, failedAttempts: 7 }).kind).toBe('retry');
-  expect(judge(answered(500), { ...first, attempts: 8, failedAttempts: 8 })).toEqual({
+  expect(decideRetry(refused(500), { ...first, attempts: 7, failedAttempts: 7 }).kind).toBe('retry');
+  expect(decideRetry(refused(500), { ...first, attempts: 8, failedAttempts: 8 })).toEqual({
     kind: 'failed',
-    because: 'exhausted',
+    reason: 'exhausted',
   });
-  expect(judge({ kind: 'success', status: 200 }, { ...first, attempts: 8 }).kind).toBe('succeeded');
+  expect(decideRetry({ kind: 'success', status: 200 }, { ...first, attempts: 8 }).kind).toBe('succeeded');
 });
 
-test('nothing is tried at the deadline or after it', () => {
-  const almost = { ...first, deadlineAt: later(NOW, 5_001) };
-  expect(judge(answered(500), almost).kind).toBe('retry');
-  expect(judge(answered(500), { ...almost, deadlineAt: later(NOW, 5_000) })).toEqual({
+test('there is no attempt at or after the deadline', () => {
+  const almost = { ...first, deadlineAt: addMilliseconds(NOW, 5_001) };
+  expect(decideRetry(refused(500), almost).kind).toBe('retry');
+  expect(decideRetry(refused(500), { ...almost, deadlineAt: addMilliseconds(NOW, 5_000) })).toEqual({
     kind: 'failed',
-    because: 'deadline',
+    reason: 'deadline',
   });
 });
 
-test('a deferral is held to the same bounds', () => {
-  expect(retryAt(later(NOW, 1_000), first)).toEqual({ kind: 'retry', at: later(NOW, 1_000) });
-  expect(retryAt(later(NOW, 1_000), { ...first, attempts: 8 })).toEqual({ kind: 'failed', because: 'exhausted' });
+test('a deferred attempt has the same limits', () => {
+  expect(retryAt(addMilliseconds(NOW, 1_000), first)).toEqual({ kind: 'retry', at: addMilliseconds(NOW, 1_000) });
+  expect(retryAt(addMilliseconds(NOW, 1_000), { ...first, attempts: 8 })).toEqual({
+    kind: 'failed',
+    reason: 'exhausted',
+  });
 });

@@ -21,7 +21,7 @@ const incident: IncidentSnapshot = {
   archived_at: null,
 };
 
-test('an incident that says everything', () => {
+test('an incident with all properties', () => {
   const url = 'https://acme.example.com/incidents/INC-3';
   expect(JSON.parse(incidentCreatedBody({ eventId, occurredAt, incident, url }))).toEqual({
     id: eventId,
@@ -46,7 +46,7 @@ test('an incident that says everything', () => {
   });
 });
 
-test('what is empty is absent, and what we keep to ourselves too', () => {
+test('empty and internal properties are omitted', () => {
   const bare = {
     ...incident,
     title: '',
@@ -67,7 +67,7 @@ test('what is empty is absent, and what we keep to ourselves too', () => {
   });
 });
 
-test('the check of a receiver', () => {
+test('the verification of a receiver', () => {
   expect(JSON.parse(verificationBody(eventId, occurredAt, 'wh_1'))).toEqual({
     id: eventId,
     type: 'webhook.verification',
@@ -77,7 +77,7 @@ test('the check of a receiver', () => {
   });
 });
 
-test('a link is filled with the workspace, the ID and the reference', () => {
+test('a link template is filled with the workspace, the ID and the reference', () => {
   expect(resourceUrl('https://{workspace}.example.com/i/{reference}?id={id}', 'acme', incident)).toBe(
     'https://acme.example.com/i/INC-3?id=17',
   );

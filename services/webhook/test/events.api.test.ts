@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { addMilliseconds } from '@tocsin/runtime';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
 import {
@@ -30,21 +31,21 @@ beforeEach(() => {
   receiver.requests.length = 0;
 });
 afterEach(async () => {
-  receiver.hangUp();
+  receiver.closeConnections();
   await service.reset();
 });
 
 const received = async (count: number) =>
   eventually(() => receiver.requests.length >= count && receiver.requests, { what: `${count} requests` });
 
-/** All that is due has been sent. */
+/** Waits until no delivery is queued. */
 const idle = async () =>
   eventually(async () => (await deliveries(service)).every(({ status }) => status !== 'queued'), {
     what: 'an empty queue',
   });
 
 describe('a new incident', () => {
-  test('reaches the receiver as a signed envelope', async () => {
+  test('is sent to the receiver as a signed envelope', async () => {
     const { secret } = await activeSubscription(service, receiver.url('/in?key=1'));
     service.clock.advance(1_000);
     const message = incidentCreated(service, { id: 17 });
@@ -96,10 +97,10 @@ describe('a new incident', () => {
     expect(list.webhooks).toMatchObject([{ last_success_at: service.clock.now(), last_failure_at: null }]);
   });
 
-  test('reaches every active subscription of its workspace, and no other', async () => {
+  test('is sent to every active subscription of its workspace, and to no other', async () => {
     await activeSubscription(service, receiver.url('/one'));
     await activeSubscription(service, receiver.url('/two'));
-    await activeSubscription(service, receiver.url('/stranger'), { workspace: { id: 2 } });
+    await activeSubscription(service, receiver.url('/other-workspace'), { workspace: { id: 2 } });
     await publish(service, {});
     await received(2);
     await idle();
@@ -108,7 +109,7 @@ describe('a new incident', () => {
     expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('that is delivered twice by the broker is sent once', async () => {
+  test('that the broker delivers twice is sent once', async () => {
     await activeSubscription(service, receiver.url());
     const message = incidentCreated(service);
     const twice = { id: 17, messageId: message.id };
@@ -120,55 +121,119 @@ describe('a new incident', () => {
     expect(await deliveries(service)).toHaveLength(1);
   });
 
-  test('is told to nobody by a demo workspace', async () => {
+  test('is not sent for a demo workspace', async () => {
     await activeSubscription(service, receiver.url());
     await publish(service, { workspace: { is_demo: true } });
     expect(await deliveries(service)).toEqual([]);
   });
 });
 
-describe('what counts is when the incident was created', () => {
-  test('a later subscription gets nothing earlier', async () => {
-    const earlier = service.clock.now();
+// Subscriptions have times of this service's clock, incidents have times of the incident service's clock.
+describe.each([0, -3_600_000, 3_600_000])('the creation of the incident decides, with clocks %d ms apart', (skew) => {
+  /** An incident with this number that is created now. */
+  const created = (id: number) => {
+    service.incidents.last = Math.max(service.incidents.last, id);
+    return { id, occurredAt: addMilliseconds(service.clock.now(), skew) };
+  };
+
+  test('a new subscription does not receive earlier incidents', async () => {
+    const earlier = created(1);
     service.clock.advance(1);
     await activeSubscription(service, receiver.url());
-    await publish(service, { occurredAt: earlier });
+    await publish(service, earlier);
     expect(await deliveries(service)).toEqual([]);
-    await publish(service, { occurredAt: service.clock.now() });
+    await publish(service, created(2));
     await received(1);
   });
 
-  test('one that was paused then is skipped, though it is active by now', async () => {
+  test('a subscription that was paused at that time is skipped, even if it is active now', async () => {
     const { path } = await activeSubscription(service, receiver.url());
     service.clock.advance(1_000);
     await service.as().post(`${path}/pause`);
-    const during = service.clock.now();
+    const during = created(1);
     service.clock.advance(1_000);
     await service.as().post(`${path}/resume`);
-    await publish(service, { occurredAt: during });
+    await publish(service, during);
     expect(await deliveries(service)).toEqual([]);
+    await publish(service, created(2));
+    await received(1);
   });
 
-  test('one that was active then and is paused by now gets it when it is resumed', async () => {
+  test('a subscription that was active at that time and is paused now receives it when it is resumed', async () => {
     const { path } = await activeSubscription(service, receiver.url());
     service.clock.advance(1_000);
-    const before = service.clock.now();
+    const before = created(1);
     service.clock.advance(1_000);
     await service.as().post(`${path}/pause`);
-    await publish(service, { occurredAt: before });
+    await publish(service, created(2), before);
     expect(await deliveries(service)).toMatchObject([{ status: 'held', attempts: 0 }]);
     await service.as().post(`${path}/resume`);
     await received(1);
+    expect(receiver.requests[0]?.body).toContain('"reference":"INC-1"');
   });
 
-  test('one that is revoked by now gets nothing', async () => {
+  test('a subscription that is revoked now receives nothing', async () => {
     const { path } = await activeSubscription(service, receiver.url());
-    const before = service.clock.now();
+    const before = created(1);
     service.clock.advance(1_000);
     await service.as().post(`${path}/revoke`);
-    await publish(service, { occurredAt: before });
+    await publish(service, before);
     expect(await deliveries(service)).toEqual([]);
   });
+
+  test('a subscription that five failures paused afterwards receives it when it is verified again', async () => {
+    receiver.respond = () => behave.answer(404);
+    const { path } = await activeSubscription(service, receiver.url());
+    const failing = [1, 2, 3, 4, 5].map(created);
+    const before = created(6);
+    await publish(service, ...failing);
+    const status = async () => (await service.as().get('/api/v1/settings/webhooks')).body.webhooks[0].status as string;
+    await eventually(async () => (await status()) === 'paused', { what: 'the subscription to be paused' });
+    await publish(service, before, created(7));
+    expect((await deliveries(service)).filter(({ status: each }) => each === 'held')).toHaveLength(1);
+    receiver.respond = () => behave.answer(204);
+    receiver.requests.length = 0;
+    expect((await service.as().post(`${path}/verify`)).status).toBe(200);
+    await received(2);
+    expect(receiver.requests[1]?.body).toContain('"reference":"INC-6"');
+  });
+});
+
+describe('while the incident service is unavailable', () => {
+  test('no subscription is activated, because the first incident for it would be unknown', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    await service.as().post(`${path}/pause`);
+    service.incidents.down = true;
+    for (const command of ['resume', 'verify']) {
+      const { status, body, headers } = await service.as().post(`${path}/${command}`);
+      expect([status, body.code, headers.get('Retry-After')]).toEqual([503, 'service_unavailable', '1']);
+    }
+    const { body } = await service.as().get('/api/v1/settings/webhooks');
+    expect(body.webhooks).toMatchObject([{ status: 'paused' }]);
+  });
+
+  test('an active subscription stays active and can be paused; times decide which incidents it receives', async () => {
+    const { path } = await activeSubscription(service, receiver.url());
+    service.incidents.down = true;
+    expect((await service.as().post(`${path}/resume`)).status).toBe(200);
+    expect((await service.as().post(`${path}/verify`)).status).toBe(200);
+    const before = service.clock.now();
+    service.clock.advance(1_000);
+    expect((await service.as().post(`${path}/pause`)).body.webhook).toMatchObject({ status: 'paused' });
+    await publish(service, { id: 1, occurredAt: before }, { id: 2, occurredAt: service.clock.now() });
+    expect(await deliveries(service)).toMatchObject([{ status: 'held' }]);
+  });
+});
+
+test('intervals without numbers, as older versions stored them, are compared by time', async () => {
+  await activeSubscription(service, receiver.url());
+  await service.rows('activity').update({ after_number: null });
+  service.incidents.last = 5;
+  const before = addMilliseconds(service.clock.now(), -1);
+  await publish(service, { id: 1, occurredAt: before });
+  expect(await deliveries(service)).toEqual([]);
+  await publish(service, { id: 2, occurredAt: service.clock.now() });
+  await received(1);
 });
 
 describe('a queue of 1,000 deliveries', () => {
@@ -188,7 +253,7 @@ describe('a queue of 1,000 deliveries', () => {
     return Number(/^tocsin_webhook_skipped_total\S* (\d+)$/m.exec(metrics)?.[1] ?? 0);
   };
 
-  test('takes what fits, in the order of the subscriptions, and skips the rest', async () => {
+  test('accepts deliveries up to the limit in the order of the subscriptions, and skips the rest', async () => {
     const first = await activeSubscription(service, receiver.url('/first'));
     const second = await activeSubscription(service, receiver.url('/second'));
     const third = await activeSubscription(service, receiver.url('/third'));
@@ -201,13 +266,13 @@ describe('a queue of 1,000 deliveries', () => {
     expect((await skipped()) - before).toBe(1);
     expect(service.logged()).toMatch(new RegExp(`"subscriptions":\\["${third.id}"\\].*skipped`));
 
-    // Now that it is full nothing fits, and the incident is created all the same.
+    // The queue is full: the event is consumed, and no delivery is queued.
     await publish(service, { id: 19 });
     expect(await deliveries(service)).toHaveLength(1_000);
     expect((await skipped()) - before).toBe(4);
   });
 
-  test("is one workspace's own", async () => {
+  test('belongs to one workspace', async () => {
     const { id } = await activeSubscription(service, receiver.url('/full'));
     await activeSubscription(service, receiver.url('/other'), { workspace: { id: 2 } });
     await fill(1, id, 1_000);
@@ -215,7 +280,7 @@ describe('a queue of 1,000 deliveries', () => {
     expect((await received(1)).map(({ path }) => path)).toEqual(['/other']);
   });
 
-  test('is never longer, however many events come at once', async () => {
+  test('is never longer, however many events arrive at once', async () => {
     const { id } = await activeSubscription(service, receiver.url());
     await fill(1, id, 990);
     receiver.respond = () => behave.close();
@@ -226,11 +291,15 @@ describe('a queue of 1,000 deliveries', () => {
   });
 });
 
-test('does not wait for the next look at the queue', async () => {
-  const patient = await startService({ receivers: [receiver], realTime: true, parts: { dispatchInterval: 60_000 } });
-  await activeSubscription(patient, receiver.url());
-  await publish(patient, { occurredAt: new Date().toISOString() });
-  // The dispatcher's own look at the queue is a minute away: only the commit can wake it.
+test('a new delivery does not wait for the next poll of the queue', async () => {
+  const slowPolling = await startService({
+    receivers: [receiver],
+    realTime: true,
+    overrides: { dispatchInterval: 60_000 },
+  });
+  await activeSubscription(slowPolling, receiver.url());
+  await publish(slowPolling, { occurredAt: new Date().toISOString() });
+  // The dispatcher polls the queue only once a minute, so the commit must have woken it.
   await received(1);
-  await patient.stop();
+  await slowPolling.stop();
 });

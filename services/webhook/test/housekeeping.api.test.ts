@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { timeOf } from '../src/store/time.ts';
-import { figures } from '../src/usecases/figures.ts';
-import { forgetOldData } from '../src/usecases/housekeeping.ts';
+import { clockTime } from '../src/store/time.ts';
+import { webhookMetrics } from '../src/usecases/metrics.ts';
+import { deleteExpiredData } from '../src/usecases/housekeeping.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const DAY = 24 * 3_600_000;
@@ -12,21 +12,21 @@ let service: TestService;
 let receiver: Receiver;
 beforeEach(async () => {
   receiver = await startReceiver();
-  service = await startService({ receivers: [receiver], parts: { giveUpInterval: 100 } });
+  service = await startService({ receivers: [receiver], overrides: { giveUpInterval: 100 } });
 });
 afterEach(async () => {
   await service.stop();
   await receiver.stop();
 });
 
-/** What the service does once an hour. */
-const forget = async () => {
-  const time = timeOf(service.clock);
-  const parts = { database: service.rows, time };
-  return forgetOldData({
-    ...parts,
+/** What the service runs once an hour. */
+const deleteExpired = async () => {
+  const time = clockTime(service.clock);
+  const dependencies = { database: service.rows, time };
+  return deleteExpiredData({
+    ...dependencies,
     log: createLogger({ app: 'test', level: 'silent' }),
-    figures: figures({ ...parts, metrics: createMetrics('test'), openBreakers: () => 0 }),
+    metrics: webhookMetrics({ ...dependencies, registry: createMetrics('test'), openBreakers: () => 0 }),
   });
 };
 const count = async (table: string) => (await service.rows(table).select(service.rows.raw('1'))).length;
@@ -36,30 +36,30 @@ test('events and their deliveries are kept for seven days', async () => {
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
   service.clock.advance(7 * DAY - 1);
-  await forget();
+  await deleteExpired();
   expect([await count('events'), await count('deliveries')]).toEqual([1, 1]);
   service.clock.advance(1);
-  await forget();
+  await deleteExpired();
   expect([await count('events'), await count('deliveries')]).toEqual([0, 0]);
 });
 
-test('what no decision depends on any more is forgotten, and nothing else', async () => {
+test('expired data is deleted, and nothing else', async () => {
   const { path } = await activeSubscription(service, receiver.url());
   await service.as().post(`${path}/rotate-secret`);
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
   await service.as().post(`${path}/pause`);
   await service.as().post(`${path}/resume`);
-  await forget();
+  await deleteExpired();
   const tables = ['secrets', 'activity', 'windows', 'host_addresses'];
   expect(await Promise.all(tables.map(count))).toEqual([2, 2, 4, 1]);
   service.clock.advance(31 * DAY);
-  await forget();
+  await deleteExpired();
   expect(await Promise.all(tables.map(count))).toEqual([1, 1, 0, 0]);
   expect(await service.rows('activity').first('ended_at')).toEqual({ ended_at: null });
 });
 
-test('held deliveries end at their deadline, are counted, and make room in the queue', async () => {
+test('held deliveries fail at their deadline, are counted, and leave the queue', async () => {
   receiver.respond = () => behave.answer(503);
   const { path } = await activeSubscription(service, receiver.url());
   await publish(service, {});

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { windowOf } from '../src/domain/limits.ts';
+import { windowStart } from '../src/domain/limits.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const NAME = 'receiver.test';
 
 let service: TestService;
 let receiver: Receiver;
-/** What the name servers say, from now on. */
+/** Resolves all names; set by each test. */
 let resolve: () => Promise<string[]>;
 /** Path of the one subscription. */
 let subscription: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await startService({
     receivers: [receiver],
     testReceivers: [receiver.hostAndPort(NAME)],
-    parts: { resolve: async () => resolve() },
+    overrides: { resolve: async () => resolve() },
   });
 });
 afterAll(async () => {
@@ -38,16 +38,16 @@ const toDue = async () => {
   service.clock.advance(Date.parse(delivery!.due_at) - Date.parse(service.clock.now()));
 };
 
-describe('an answer of the name servers', () => {
+describe('a DNS response', () => {
   test.each([
     ['with a private address', ['10.0.0.1']],
     ['with a private address among others', ['127.0.0.1', '192.168.0.1']],
     ['with a private address first', ['169.254.169.254', '127.0.0.1']],
-    ['with a private address in the other family', ['127.0.0.1', 'fd00::1']],
-    ['with a private address inside IPv6', ['::ffff:10.0.0.1']],
-    ['with a private address behind a translator', ['64:ff9b::a00:1']],
-    ['with an address of no known range', ['::7f00:1']],
-  ])('%s: nothing is sent, and the attempt failed', async (_what, addresses) => {
+    ['with a private IPv6 address', ['127.0.0.1', 'fd00::1']],
+    ['with a private IPv4-mapped address', ['::ffff:10.0.0.1']],
+    ['with a private NAT64 address', ['64:ff9b::a00:1']],
+    ['with an address outside the global unicast range', ['::7f00:1']],
+  ])('%s: nothing is sent, and the attempt fails', async (_case, addresses) => {
     resolve = async () => addresses;
     await publish(service, {});
     expect(await settled(service, ({ attempts }) => attempts === 1)).toMatchObject({
@@ -59,9 +59,9 @@ describe('an answer of the name servers', () => {
     expect(await webhook()).toMatchObject({ status: 'active', last_failure_at: service.clock.now() });
   });
 
-  test('that is another the next time is judged anew', async () => {
-    const answers = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1']];
-    resolve = async () => answers.shift() ?? ['10.0.0.1'];
+  test('that changes is checked again at each attempt', async () => {
+    const responses = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1']];
+    resolve = async () => responses.shift() ?? ['10.0.0.1'];
     await publish(service, {});
     await settled(service, ({ status }) => status === 'succeeded');
     await publish(service, { id: 2 });
@@ -69,10 +69,10 @@ describe('an answer of the name servers', () => {
     service.clock.advance(5_000);
     await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
     expect(receiver.requests).toHaveLength(2);
-    expect(answers).toEqual([]);
+    expect(responses).toEqual([]);
   });
 
-  test('that never comes is waited for ten seconds', async () => {
+  test('that does not arrive makes the attempt fail after ten seconds', async () => {
     resolve = async () => Promise.withResolvers<string[]>().promise;
     const started = performance.now();
     await publish(service, {});
@@ -85,7 +85,7 @@ describe('an answer of the name servers', () => {
     expect(performance.now() - started).toBeLessThan(11_000);
   });
 
-  test('that there is no such name is the receiver’s failure', async () => {
+  test('that the name does not exist counts as a failure of the receiver', async () => {
     resolve = async () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
     await publish(service, {});
     for (let n = 1; n < 5; n += 1) {
@@ -98,8 +98,8 @@ describe('an answer of the name servers', () => {
     });
   });
 
-  test('that never comes from a name server of ours is not', async () => {
-    resolve = async () => Promise.reject(Object.assign(new Error('no answer'), { code: 'ESERVFAIL' }));
+  test('with a server failure does not count as a failure of the receiver', async () => {
+    resolve = async () => Promise.reject(Object.assign(new Error('server failure'), { code: 'ESERVFAIL' }));
     await publish(service, {});
     for (let n = 1; n < 8; n += 1) {
       expect(await settled(service, ({ attempts }) => attempts === n)).toMatchObject({
@@ -113,23 +113,23 @@ describe('an answer of the name servers', () => {
   });
 });
 
-test('a pause while the name is looked up means that nothing is sent, and that nothing was tried', async () => {
-  const lookUp = Promise.withResolvers<string[]>();
-  const asked = Promise.withResolvers<void>();
+test('after a pause during the DNS lookup nothing is sent, and no attempt is counted', async () => {
+  const lookup = Promise.withResolvers<string[]>();
+  const queried = Promise.withResolvers<void>();
   resolve = async () => {
-    asked.resolve();
-    return lookUp.promise;
+    queried.resolve();
+    return lookup.promise;
   };
   await publish(service, {});
-  await asked.promise;
+  await queried.promise;
   await service.as().post(`${subscription}/pause`);
-  lookUp.resolve(['127.0.0.1']);
+  lookup.resolve(['127.0.0.1']);
   expect(await settled(service)).toMatchObject({ status: 'held', attempts: 0 });
   expect(receiver.requests).toEqual([]);
   expect(await service.rows('windows').where('used', '>', 0).select('scope')).toEqual([]);
 });
 
-test('a request counts for the address that it went to, not for the one of last time', async () => {
+test('a request counts for the address that it was sent to, not for the previous one', async () => {
   resolve = async () => ['127.0.0.1'];
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
@@ -143,23 +143,23 @@ test('a request counts for the address that it went to, not for the one of last 
   expect(await service.rows('windows').where({ scope: 'delivery:all' }).select('used')).toEqual([{ used: 2 }]);
 });
 
-test('a request that begins in the next minute counts there', async () => {
+test('a request that starts in the next minute counts in that minute', async () => {
   resolve = async () => ['127.0.0.1'];
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
-  const lookUp = Promise.withResolvers<string[]>();
-  const asked = Promise.withResolvers<void>();
+  const lookup = Promise.withResolvers<string[]>();
+  const queried = Promise.withResolvers<void>();
   resolve = async () => {
-    asked.resolve();
-    return lookUp.promise;
+    queried.resolve();
+    return lookup.promise;
   };
   service.clock.advance(59_000);
   await publish(service, { id: 2 });
-  await asked.promise;
+  await queried.promise;
   service.clock.advance(2_000);
-  lookUp.resolve(['127.0.0.1']);
+  lookup.resolve(['127.0.0.1']);
   await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
-  const minute = windowOf(service.clock.now());
+  const minute = windowStart(service.clock.now());
   const counted = await service
     .rows('windows')
     .where('used', '>', 0)

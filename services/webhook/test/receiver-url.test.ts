@@ -4,7 +4,7 @@ import { readReceiverUrl } from '../src/domain/receiver-url.ts';
 
 const none = new Set<string>();
 
-describe('a receiver URL that will do', () => {
+describe('a valid receiver URL', () => {
   test.each([
     ['https://hooks.example.com/path?token=a', 'https://hooks.example.com', 'hooks.example.com'],
     ['https://hooks.example.com', 'https://hooks.example.com', 'hooks.example.com'],
@@ -25,7 +25,7 @@ describe('a receiver URL that will do', () => {
     expect(readReceiverUrl(text, none)).toMatchObject({ origin, host });
   });
 
-  test('keeps the whole URL, and shows no port, path or query', () => {
+  test('keeps the complete URL; its origin has no port, path or query', () => {
     const { href, origin } = readReceiverUrl('https://hooks.example.com:443/a/b?c=d', none);
     expect({ href, origin }).toEqual({
       href: 'https://hooks.example.com/a/b?c=d',
@@ -34,8 +34,8 @@ describe('a receiver URL that will do', () => {
   });
 });
 
-const ABUSE = [
-  // no absolute https URL
+const INVALID = [
+  // not an absolute https URL
   '',
   'hooks.example.com',
   '//hooks.example.com/',
@@ -49,7 +49,7 @@ const ABUSE = [
   'https://',
   'https://?a',
   'https://%/',
-  // what a parser drops or repairs
+  // characters that a URL parser drops or repairs
   ' https://hooks.example.com/',
   'https://hooks.example.com/ ',
   'https://hooks.example.com/a b',
@@ -58,7 +58,7 @@ const ABUSE = [
   'https://hooks.example.com\\@127.0.0.1/',
   'https:\\\\hooks.example.com\\',
   'https://hooks.example.com/\u0000',
-  // credentials and fragments, empty ones too
+  // credentials and fragments, including empty ones
   'https://user:password@hooks.example.com/',
   'https://user@hooks.example.com/',
   'https://@hooks.example.com/',
@@ -73,7 +73,7 @@ const ABUSE = [
   'https://hooks.example.com:22',
   'https://hooks.example.com:0/',
   'https://hooks.example.com:65536/',
-  // localhost, and other names that are never public
+  // localhost and other names that are never public
   'https://localhost/',
   'https://LOCALHOST/',
   'https://localhost./',
@@ -92,7 +92,7 @@ const ABUSE = [
   `https://${'a.'.repeat(127)}example.com/`,
   'https://loc\u00ADalhost/',
   'https://ⓛocalhost/',
-  // IPv4, in all its spellings
+  // IPv4 in all notations
   'https://127.0.0.1/',
   'https://127.0.0.1./',
   'https://127.1/',
@@ -142,13 +142,13 @@ const ABUSE = [
   'https://[ff02::1]/',
 ];
 
-test.each(ABUSE)('refuses %j', (text) => {
+test.each(INVALID)('rejects %j', (text) => {
   expect(() => readReceiverUrl(text, none)).toThrow(
     expect.objectContaining({ constructor: DomainError, code: 'invalid_request', field: 'url' }),
   );
 });
 
-describe('receivers of tests', () => {
+describe('test receivers', () => {
   const receivers = new Set(['localhost:8443', '127.0.0.1:9443', '[::1]:9443', 'receiver.test:443']);
 
   test.each([
@@ -156,16 +156,17 @@ describe('receivers of tests', () => {
     ['https://127.0.0.1:9443/', 'https://127.0.0.1', '127.0.0.1'],
     ['https://[::1]:9443/', 'https://[::1]', '::1'],
     ['https://receiver.test/', 'https://receiver.test', 'receiver.test'],
-  ])('%s will do when it is named', (text, origin, host) => {
+  ])('%s is valid when it is a test receiver', (text, origin, host) => {
     expect(readReceiverUrl(text, receivers)).toMatchObject({ origin, host });
   });
 
   test.each(['https://localhost:8444/', 'https://localhost/', 'https://127.0.0.1:8443/', 'http://localhost:8443/'])(
-    '%s is refused: the pair must be exact',
+    '%s is rejected because the host:port pair must be exact',
     (text) => expect(() => readReceiverUrl(text, receivers)).toThrow(DomainError),
   );
 
-  test.each(['https://a@localhost:8443/', 'https://localhost:8443/#'])('%s is refused like any other', (text) =>
-    expect(() => readReceiverUrl(text, receivers)).toThrow(DomainError),
+  test.each(['https://a@localhost:8443/', 'https://localhost:8443/#'])(
+    '%s is rejected even for a test receiver',
+    (text) => expect(() => readReceiverUrl(text, receivers)).toThrow(DomainError),
   );
 });

@@ -12,7 +12,7 @@ test.each([
   ['Fri Nov 20 10:30:00 2026', 3_600_000],
   ['Wed Dec  2 09:30:00 2026', 12 * 86_400_000],
   ['Thursday, 20-Nov-75 09:30:00 GMT', Date.UTC(2075, 10, 20, 9, 30) - Date.parse(NOW)],
-])('%s is a wait', (header, milliseconds) => expect(readRetryAfter(header, NOW)).toBe(milliseconds));
+])('%s is read as a delay', (header, milliseconds) => expect(readRetryAfter(header, NOW)).toBe(milliseconds));
 
 test.each([
   undefined,
@@ -39,4 +39,4 @@ test.each([
   '20 Nov 2026 09:31:00 GMT',
   '2026-11-20T09:31:00Z',
   '2026-11-20',
-])('%s is none', (header) => expect(readRetryAfter(header, NOW)).toBeUndefined());
+])('%s is not a delay', (header) => expect(readRetryAfter(header, NOW)).toBeUndefined());

@@ -13,7 +13,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Every row of every table, as text; binary columns as hexadecimal, the way Postgres writes them. */
+/** Every row of every table as text, with binary columns in hexadecimal. */
 async function everyRow(): Promise<string> {
   const { rows: tables } = await service.rows.raw<{ rows: { name: string }[] }>(
     `select tablename as name from pg_tables where schemaname = 'webhook'`,
@@ -29,19 +29,19 @@ async function everyRow(): Promise<string> {
   return texts.join('\n');
 }
 
-test('neither secrets nor the hidden part of URLs get anywhere but to the receiver', async () => {
+test('secrets and the hidden part of URLs reach only the receiver', async () => {
   const PATH = 'very-hidden-path';
   const KEY = 'very-hidden-key';
   const client = service.as();
   const { secret, path } = await activeSubscription(service, receiver.url(`/${PATH}?key=${KEY}`));
-  const answers = [
+  const responses = [
     await client.get('/api/v1/settings/webhooks'),
     await client.post('/api/v1/settings/webhooks', { url: `https://10.0.0.1/${PATH}?key=${KEY}` }),
     await client.post('/api/v1/settings/webhooks', { url: `https://user:${KEY}@hooks.example.com/${PATH}` }),
   ];
   const rotated = (await client.post(`${path}/rotate-secret`)).body.secret as string;
 
-  // One of everything that is told about: a success, a failure, a broken handshake, a check, a refusal, a message that is not understood.
+  // One of each case that is logged: a success, a failure, a broken handshake, checks, and an invalid message.
   await publish(service, { id: 1 });
   await eventually(async () => (await deliveries(service))[0]?.status === 'succeeded');
   receiver.respond = () => behave.answer(500, { 'X-Echo': secret }, `${secret} ${PATH}`);
@@ -50,9 +50,9 @@ test('neither secrets nor the hidden part of URLs get anywhere but to the receiv
   receiver.handshake = 'garbage';
   await publish(service, { id: 3 });
   await eventually(async () => (await deliveries(service))[2]?.attempts === 1);
-  answers.push(await client.post(`${path}/verify`));
+  responses.push(await client.post(`${path}/verify`));
   receiver.handshake = 'tls';
-  answers.push(
+  responses.push(
     await client.post(`${path}/verify`),
     await client.post(`${path}/pause`),
     await client.post(`${path}/resume`),
@@ -62,7 +62,7 @@ test('neither secrets nor the hidden part of URLs get anywhere but to the receiv
 
   const metrics = await (await fetch(`${service.app.url}/metrics`)).text();
   const rows = await everyRow();
-  const everything = [service.logged(), metrics, rows, ...answers.map(({ text }) => text)].join('\n');
+  const everything = [service.logged(), metrics, rows, ...responses.map(({ text }) => text)].join('\n');
   expect(receiver.requests.length).toBeGreaterThan(0);
   expect(service.logged()).toMatch(/"receiver":"https:\/\/localhost".*"msg":"delivered"/);
   expect(metrics).toMatch(/tocsin_webhook_attempts_total\{result="succeeded"/);
@@ -73,18 +73,18 @@ test('neither secrets nor the hidden part of URLs get anywhere but to the receiv
   }
 });
 
-test('what is told of an attempt leads to its request', async () => {
+test('the log line of an attempt contains the ID of the request that caused it', async () => {
   receiver.respond = () => behave.answer(204);
   service.clock.toNextMinute();
   const count = (await deliveries(service)).length;
   await publish(service, { id: 9, requestId: 'request-of-the-incident' });
   await eventually(async () => (await deliveries(service))[count]?.status === 'succeeded');
-  const line = service
+  const lines = service
     .logged()
     .split('\n')
     .filter((text) => text.includes('request-of-the-incident'))
     .map((text) => JSON.parse(text) as unknown);
-  expect(line).toMatchObject([
+  expect(lines).toMatchObject([
     {
       level: 'info',
       delivery: expect.any(Number),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, createLogger, type Knex, openDatabase } from '@tocsin/runtime';
 import {
@@ -8,50 +9,75 @@ import {
   type ServiceUnderTest,
   type TestClock,
   testClock,
-  testGround,
+  serviceHarness,
   type TestUser,
 } from '@tocsin/testing';
-import { type Parts, startApp } from '../src/app.ts';
+import { type Overrides, startApp } from '../src/app.ts';
 import { webhookConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 
-/** The webhook service on a database of its own, with a clock that tests move. */
+/** The webhook service on its own database, with a clock that tests control. */
 export interface TestService extends ServiceUnderTest {
-  /** Looks into the service's tables. */
+  /** A connection to the service's schema. */
   rows: Knex;
   clock: TestClock;
+  incidents: FakeIncidentService;
   /** All log lines so far, as text. */
   logged(): string;
-  /** Forgets everything, once nothing is under way; the clock goes to the coming minute's beginning. */
+  /** Deletes all data once no request is in progress, and moves the clock to the start of the next minute. */
   reset(): Promise<void>;
-  /** Another replica, on the same database. */
-  another(parts?: Partial<Parts>): Promise<App>;
+  /** Starts another replica on the same database. */
+  startReplica(overrides?: Partial<Overrides>): Promise<App>;
+}
+
+/** A stand-in for the incident service's internal API. */
+export interface FakeIncidentService {
+  url: string;
+  /** The number of every workspace's latest incident. */
+  last: number;
+  /** While true, it responds with 503. */
+  down: boolean;
+  stop(): Promise<void>;
+}
+
+async function startIncidents(): Promise<FakeIncidentService> {
+  const server = await listen(
+    (_request, response) => {
+      response.statusCode = fake.down ? 503 : 200;
+      response.end(JSON.stringify({ number: fake.last }));
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const fake: FakeIncidentService = { url: server.url, last: 0, down: false, stop: server.close };
+  return fake;
 }
 
 export interface TestServiceOptions {
   receivers?: readonly Receiver[];
-  /** `host:port` pairs besides those of the receivers. */
+  /** `host:port` pairs in addition to those of the receivers. */
   testReceivers?: readonly string[];
-  parts?: Partial<Parts>;
+  overrides?: Partial<Overrides>;
   settings?: Record<string, string>;
-  /** The database's own time instead of the test's clock. */
+  /** Use the database's clock instead of the test's. */
   realTime?: boolean;
 }
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { receivers = [], testReceivers = [], parts = {}, settings = {} } = options;
-  const ground = await testGround('webhook', schema);
+  const { receivers = [], testReceivers = [], overrides = {}, settings = {} } = options;
+  const harness = await serviceHarness('webhook', schema);
   const clock = testClock();
+  const incidents = await startIncidents();
   const lines: string[] = [];
   const config = webhookConfig({
-    ...ground.settings,
-    WEBHOOK_DATABASE_URL: ground.databaseUrl,
+    ...harness.settings,
+    WEBHOOK_DATABASE_URL: harness.databaseUrl,
+    INCIDENT_URL: incidents.url,
     WEBHOOK_TEST_RECEIVERS: [...receivers.map((receiver) => receiver.hostAndPort()), ...testReceivers].join(','),
     ...settings,
   });
-  const start = async (more: Partial<Parts> = {}) =>
+  const start = async (replicaOverrides: Partial<Overrides> = {}) =>
     startApp(config, {
-      ...ground.parts,
+      ...harness.overrides,
       log: createLogger({
         app: 'webhook',
         level: 'trace',
@@ -65,48 +91,51 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       ...(options.realTime !== true && { clock }),
       ca: receivers.map(({ ca }) => ca).join('\n'),
       dispatchInterval: 50,
-      ...parts,
-      ...more,
+      ...overrides,
+      ...replicaOverrides,
     });
   const app = await start();
-  const others: App[] = [];
+  const replicaApps: App[] = [];
   const rows = openDatabase({
-    url: ground.databaseUrl,
+    url: harness.databaseUrl,
     schema: schema.name,
     application: 'test',
     poolSize: 2,
   });
-  const replicas = { stop: async () => Promise.all(others.map(async (one) => one.stop())) };
+  const replicas = { stop: async () => Promise.all(replicaApps.map(async (replica) => replica.stop())) };
   return {
-    ...ground.serving(app, replicas, { stop: async () => rows.destroy() }),
+    ...harness.serviceUnderTest(app, replicas, incidents, { stop: async () => rows.destroy() }),
     rows,
     clock,
+    incidents,
     logged: () => lines.join(''),
     reset: async () => {
       await eventually(
         async () => {
           if ((await rows('slots').select('token')).length > 0) return false;
-          // It may meet a sweep, and lose: then it is its turn again.
+          // A concurrent periodic task can make this a deadlock; then it is tried again.
           await rows.raw('truncate subscriptions, events, inbox, windows, slots, host_addresses cascade');
           return true;
         },
-        { what: 'the end of all requests', within: 15_000 },
+        { what: 'all requests to end', within: 15_000 },
       );
+      incidents.last = 0;
+      incidents.down = false;
       clock.toPresent();
       clock.toNextMinute();
     },
-    another: async (more) => {
-      // A queue delivers to one of several replicas; the in-process broker would deliver to each.
-      const other = await start({ broker: new MemoryBroker(), ...more });
-      others.push(other);
-      return other;
+    startReplica: async (replicaOverrides) => {
+      // Its own broker: a queue delivers to one replica, but the in-process broker would deliver to each.
+      const replica = await start({ broker: new MemoryBroker(), ...replicaOverrides });
+      replicaApps.push(replica);
+      return replica;
     },
   };
 }
 
 export interface TestIncident {
   id?: number;
-  /** The whole snapshot's other properties. */
+  /** Properties to change in the snapshot. */
   incident?: Record<string, unknown>;
   workspace?: { id?: number; slug?: string; is_demo?: boolean };
   occurredAt?: string;
@@ -114,7 +143,7 @@ export interface TestIncident {
   requestId?: string | null;
 }
 
-/** The broker's message about a new incident, as the incident service publishes it. */
+/** The message that the incident service publishes about a new incident. */
 export function incidentCreated(service: Pick<TestService, 'clock'>, options: TestIncident = {}) {
   const { id = 17, occurredAt = service.clock.now(), messageId = randomUUID() } = options;
   return {
@@ -146,38 +175,42 @@ export function incidentCreated(service: Pick<TestService, 'clock'>, options: Te
   };
 }
 
-/** Publishes the event, and waits until the service has taken it. */
+/** Publishes events and waits until the service has consumed them. */
 export async function publish(service: TestService, ...incidents: TestIncident[]): Promise<void> {
   const messages = incidents.map((incident) => incidentCreated(service, incident));
   const outcomes = await service.broker.publish(
     messages.map((message) => ({ id: message.id, type: message.type, body: JSON.stringify(message) })),
   );
-  if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('an event was not taken');
+  if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('an event was not consumed');
 }
 
-export interface Subscribed {
+export interface CreatedSubscription {
   id: string;
   secret: string;
-  /** Path of the subscription's routes. */
+  /** Path prefix of the subscription's routes. */
   path: string;
 }
 
 const PATH = '/api/v1/settings/webhooks';
 
-/** Creates a subscription that is not verified yet. */
-export async function subscribe(client: Client, url: string): Promise<Subscribed> {
+/** Creates an unverified subscription. */
+export async function subscribe(client: Client, url: string): Promise<CreatedSubscription> {
   const { status, body } = await client.post(PATH, { url });
-  if (status !== 201) throw new Error(`creating a subscription answered ${status}: ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`creating a subscription returned ${status}: ${JSON.stringify(body)}`);
   return { id: body.webhook.id, secret: body.secret, path: `${PATH}/${body.webhook.id}` };
 }
 
-/** Creates a subscription and activates it without the receiver: its checks are limited, and are tests of their own. */
-export async function activeSubscription(service: TestService, url: string, user: TestUser = {}): Promise<Subscribed> {
-  const subscribed = await subscribe(service.as(user), url);
-  await service.rows('subscriptions').where({ id: subscribed.id }).update({ verified: true });
-  const { status } = await service.as(user).post(`${subscribed.path}/resume`);
-  if (status !== 200) throw new Error(`resuming answered ${status}`);
-  return subscribed;
+/** Creates a subscription and activates it without a check, because checks are rate-limited. */
+export async function activeSubscription(
+  service: TestService,
+  url: string,
+  user: TestUser = {},
+): Promise<CreatedSubscription> {
+  const subscription = await subscribe(service.as(user), url);
+  await service.rows('subscriptions').where({ id: subscription.id }).update({ verified: true });
+  const { status } = await service.as(user).post(`${subscription.path}/resume`);
+  if (status !== 200) throw new Error(`resuming returned ${status}`);
+  return subscription;
 }
 
 interface DeliveryRow {
@@ -193,7 +226,7 @@ interface DeliveryRow {
   last_status: number | null;
 }
 
-/** The deliveries as they are stored, in the order of their queueing. */
+/** The stored deliveries in the order in which they were queued. */
 export async function deliveries(service: TestService): Promise<DeliveryRow[]> {
   return service
     .rows('deliveries')
@@ -212,7 +245,7 @@ export async function deliveries(service: TestService): Promise<DeliveryRow[]> {
     );
 }
 
-/** The only delivery there is, once it satisfies `condition` and no attempt is under way. */
+/** The only delivery, once it satisfies `condition` and no attempt is in progress. */
 export async function settled(
   service: TestService,
   condition: (delivery: DeliveryRow) => boolean = () => true,

@@ -9,7 +9,7 @@ const current = 'whsec_current';
 const previous = 'whsec_previous';
 const at = new Date().toISOString();
 
-test('signs ID, seconds and body with the whole secret', () => {
+test('signs the ID, the timestamp and the body with the complete secret', () => {
   const headers = signedHeaders({ eventId, body, at: '2026-11-20T09:30:00.999Z', secrets: [current] });
   const mac = createHmac('sha256', Buffer.from(current, 'utf8')).update(`${eventId}.1795167000.${body}`);
   expect(headers).toEqual({
@@ -19,7 +19,7 @@ test('signs ID, seconds and body with the whole secret', () => {
   });
 });
 
-test('signs with both secrets during an overlap, and either verifies', () => {
+test('signs with both secrets during an overlap, and each verifies', () => {
   const headers = signedHeaders({ eventId, body, at, secrets: [current, previous] });
   expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   for (const secret of [current, previous]) {

@@ -9,12 +9,12 @@ let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
-// Each test has a workspace of its own, for there is a limit of subscriptions.
+// Each test uses its own workspace, because subscriptions per workspace are limited.
 let workspaces = 0;
 const newWorkspace = (): Client => service.as({ workspace: { id: (workspaces += 1) } });
 
 describe('creating a subscription', () => {
-  test('answers it paused, with its secret, and shows no more of the URL than scheme and host', async () => {
+  test('returns it paused, with its secret, and only the scheme and host of its URL', async () => {
     const client = newWorkspace();
     const { status, body } = await client.post(PATH, { url: URL });
     const now = service.clock.now();
@@ -37,13 +37,13 @@ describe('creating a subscription', () => {
     expect(list.text).not.toMatch(/whsec_|hidden/);
   });
 
-  test('every subscription has a secret and an ID of its own', async () => {
+  test('gives every subscription its own ID and secret', async () => {
     const client = newWorkspace();
-    const made = [await subscribe(client, URL), await subscribe(client, URL)];
-    expect(new Set(made.flatMap(({ id, secret }) => [id, secret])).size).toBe(4);
+    const created = [await subscribe(client, URL), await subscribe(client, URL)];
+    expect(new Set(created.flatMap(({ id, secret }) => [id, secret])).size).toBe(4);
   });
 
-  test('takes the one event type there is', async () => {
+  test('accepts the event type incident.created', async () => {
     const { status, body } = await newWorkspace().post(PATH, { url: URL, event_types: ['incident.created'] });
     expect({ status, types: body.webhook.event_types }).toEqual({ status: 201, types: ['incident.created'] });
   });
@@ -63,21 +63,21 @@ describe('creating a subscription', () => {
     [{ url: URL, event_types: ['incident.created', 'incident.created'] }, 'invalid_request', 'event_types'],
     [{ url: URL, secret: 'whsec_mine' }, 'unknown_field', 'secret'],
     [{ url: URL, status: 'active' }, 'unknown_field', 'status'],
-  ])('refuses %j', async (given, code, field) => {
-    expect(await newWorkspace().post(PATH, given)).toMatchObject({ status: 400, body: { code, field } });
+  ])('rejects %j', async (requestBody, code, field) => {
+    expect(await newWorkspace().post(PATH, requestBody)).toMatchObject({ status: 400, body: { code, field } });
   });
 
-  test('takes a URL of 2,048 characters', async () => {
+  test('accepts a URL of 2,048 characters', async () => {
     const url = `https://hooks.example.com/${'x'.repeat(2_022)}`;
     expect(url).toHaveLength(2_048);
     expect((await newWorkspace().post(PATH, { url })).status).toBe(201);
   });
 
-  test('stops at ten active or paused ones, however many come at once', async () => {
+  test('allows ten active or paused ones, however many requests arrive at once', async () => {
     const client = newWorkspace();
-    const answers = await Promise.all(Array.from({ length: 14 }, async () => client.post(PATH, { url: URL })));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    const refused = answers.filter(({ status }) => status !== 201);
+    const responses = await Promise.all(Array.from({ length: 14 }, async () => client.post(PATH, { url: URL })));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    const refused = responses.filter(({ status }) => status !== 201);
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
       Array.from({ length: 4 }, () => [409, 'invalid_resource_state']),
     );
@@ -95,16 +95,16 @@ describe('creating a subscription', () => {
 describe('the states of a subscription', () => {
   const COMMANDS = ['verify', 'pause', 'resume', 'revoke', 'rotate-secret'] as const;
 
-  test.each(COMMANDS)('%s of another workspace, or of none, is not found', async (command) => {
+  test.each(COMMANDS)('%s returns 404 for a subscription of another workspace or an unknown ID', async (command) => {
     const { id, path } = await subscribe(newWorkspace(), URL);
-    const stranger = newWorkspace();
+    const otherWorkspace = newWorkspace();
     for (const unknown of [id, 'wh_0', '17', '%00'.replace('%00', 'x'), encodeURIComponent("'; drop table")]) {
-      const answer = await stranger.post(path.replace(id, unknown).replace(/[^/]*$/, `${unknown}/${command}`));
-      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      const response = await otherWorkspace.post(path.replace(id, unknown).replace(/[^/]*$/, `${unknown}/${command}`));
+      expect(response).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
   });
 
-  test('an unverified one cannot be resumed', async () => {
+  test('an unverified subscription cannot be resumed', async () => {
     const client = newWorkspace();
     const { path } = await subscribe(client, URL);
     expect(await client.post(`${path}/resume`)).toMatchObject({
@@ -114,7 +114,7 @@ describe('the states of a subscription', () => {
     expect(await client.post(`${path}/pause`)).toMatchObject({ status: 200, body: { webhook: { status: 'paused' } } });
   });
 
-  test('pausing, resuming and revoking are safe to repeat', async () => {
+  test('pausing, resuming and revoking are idempotent', async () => {
     const user = { workspace: { id: (workspaces += 1) } };
     const client = service.as(user);
     const { path } = await activeSubscription(service, URL, user);
@@ -133,7 +133,7 @@ describe('the states of a subscription', () => {
     }
   });
 
-  test('a change shows in updated_at, a repetition does not', async () => {
+  test('updated_at changes with the status, not when a command is repeated', async () => {
     const user = { workspace: { id: (workspaces += 1) } };
     const { path } = await activeSubscription(service, URL, user);
     service.clock.advance(1_000);
@@ -144,17 +144,20 @@ describe('the states of a subscription', () => {
     expect(second.body.webhook.updated_at).toBe(first.body.webhook.updated_at);
   });
 
-  test.each(COMMANDS.filter((command) => command !== 'revoke'))('a revoked one refuses %s', async (command) => {
-    const client = newWorkspace();
-    const { path } = await subscribe(client, URL);
-    await client.post(`${path}/revoke`);
-    expect(await client.post(`${path}/${command}`)).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_resource_state' },
-    });
-  });
+  test.each(COMMANDS.filter((command) => command !== 'revoke'))(
+    'a revoked subscription rejects %s',
+    async (command) => {
+      const client = newWorkspace();
+      const { path } = await subscribe(client, URL);
+      await client.post(`${path}/revoke`);
+      expect(await client.post(`${path}/${command}`)).toMatchObject({
+        status: 409,
+        body: { code: 'invalid_resource_state' },
+      });
+    },
+  );
 
-  test('a revoked one leaves no URL and no secret behind', async () => {
+  test('revoking deletes the URL and the secrets', async () => {
     const client = newWorkspace();
     const { id, path } = await subscribe(client, URL);
     await client.post(`${path}/rotate-secret`);
@@ -166,7 +169,7 @@ describe('the states of a subscription', () => {
     });
   });
 
-  test.each(COMMANDS)('%s takes no body but an empty object', async (command) => {
+  test.each(COMMANDS)('%s rejects unknown fields in the body', async (command) => {
     const client = newWorkspace();
     const { path } = await subscribe(client, URL);
     expect(await client.post(`${path}/${command}`, { now: true })).toMatchObject({
@@ -176,7 +179,7 @@ describe('the states of a subscription', () => {
   });
 });
 
-test('without the gateway nobody gets in', async () => {
-  const stranger = service.as().with({ 'x-tocsin-principal': 'forged' });
-  expect((await stranger.get(PATH)).status).toBe(401);
+test('a request with a forged principal is rejected', async () => {
+  const forged = service.as().with({ 'x-tocsin-principal': 'forged' });
+  expect((await forged.get(PATH)).status).toBe(401);
 });

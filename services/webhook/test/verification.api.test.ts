@@ -16,7 +16,7 @@ const NAMES = [
   'blocked.test',
   'gone.test',
 ];
-/** Where names lead; a test may change it. */
+/** The addresses of host names; tests may change them. */
 let addresses: Record<string, string[]>;
 
 beforeAll(async () => {
@@ -24,11 +24,11 @@ beforeAll(async () => {
   service = await startService({
     receivers: [receiver],
     testReceivers: NAMES.map((name) => receiver.hostAndPort(name)),
-    parts: {
+    overrides: {
       resolve: async (host) => {
-        const found = addresses[host];
-        if (found === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
-        return found;
+        const resolved = addresses[host];
+        if (resolved === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+        return resolved;
       },
     },
   });
@@ -52,17 +52,17 @@ beforeEach(() => {
   receiver.respond = () => behave.answer(204);
   receiver.handshake = 'tls';
   receiver.requests.length = 0;
-  // So that one test's checks do not count in another's windows.
+  // A new window, so that checks of other tests do not count.
   service.clock.toNextMinute();
 });
-// Whatever happened, no slot is left.
+// No test may leave a slot in use.
 afterEach(async () => expect(await service.rows('slots').select('token')).toEqual([]));
 
 const client = () => service.as({ workspace: { id: workspaces } });
 const user = () => ({ workspace: { id: workspaces } });
 
-describe('a receiver that answers well', () => {
-  test('makes the subscription active, after one signed request', async () => {
+describe('a receiver that responds with a success', () => {
+  test('activates the subscription after one signed request', async () => {
     const { id, secret, path } = await subscribe(client(), receiver.url('/in?key=1'));
     service.clock.advance(1_000);
     const { status, body } = await client().post(`${path}/verify`);
@@ -91,34 +91,34 @@ describe('a receiver that answers well', () => {
     });
   });
 
-  test.each([200, 201, 202, 299])('may answer %d', async (status) => {
+  test.each([200, 201, 202, 299])('may respond with %d', async (status) => {
     receiver.respond = () => behave.answer(status, {}, 'thanks');
     const { path } = await subscribe(client(), receiver.url());
     expect((await client().post(`${path}/verify`)).status).toBe(200);
   });
 
-  test('may be that of a demo workspace', async () => {
+  test('may belong to a demo workspace', async () => {
     const demo = service.as({ workspace: { id: workspaces, is_demo: true } });
     const { path } = await subscribe(demo, receiver.url());
     expect((await demo.post(`${path}/verify`)).body.webhook.status).toBe('active');
   });
 
-  test('makes one active that was paused by hand', async () => {
+  test('activates a subscription that a user paused', async () => {
     const { path } = await activeSubscription(service, receiver.url(), user());
     await client().post(`${path}/pause`);
     expect((await client().post(`${path}/verify`)).body.webhook.status).toBe('active');
   });
 });
 
-describe('a receiver that does not', () => {
+describe('a receiver that fails the verification', () => {
   test.each([
     ['a refusal', behave.answer(404), { reason: 'status', status_code: 404 }],
     ['a redirect', behave.answer(307, { Location: 'https://localhost/' }), { reason: 'status', status_code: 307 }],
-    ['another protocol', behave.switching(), { reason: 'status', status_code: 101 }],
-    ['too much', behave.oversized(), { reason: 'body_too_large', status_code: 200 }],
-    ['too little', behave.truncated(), { reason: 'connection', status_code: 200 }],
-    ['nothing', behave.close(), { reason: 'connection' }],
-  ])('answers %s', async (_what, behaviour, details) => {
+    ['a switch of protocols', behave.switching(), { reason: 'status', status_code: 101 }],
+    ['a body that is too large', behave.oversized(), { reason: 'body_too_large', status_code: 200 }],
+    ['a truncated body', behave.truncated(), { reason: 'connection', status_code: 200 }],
+    ['a closed connection', behave.close(), { reason: 'connection' }],
+  ])('responds with %s', async (_case, behaviour, details) => {
     receiver.respond = () => behaviour;
     const { path } = await subscribe(client(), receiver.url());
     expect(await client().post(`${path}/verify`)).toMatchObject({
@@ -141,13 +141,13 @@ describe('a receiver that does not', () => {
     expect(performance.now() - started).toBeLessThan(11_000);
   });
 
-  test('has a broken certificate', async () => {
+  test('breaks the TLS handshake', async () => {
     receiver.handshake = 'garbage';
     const { path } = await subscribe(client(), receiver.url());
     expect(await client().post(`${path}/verify`)).toMatchObject({ status: 409, body: { details: { reason: 'tls' } } });
   });
 
-  test('has an address that is not public among its own', async () => {
+  test('has a private address among its addresses', async () => {
     const { path } = await subscribe(client(), receiver.url('/', 'blocked.test'));
     expect(await client().post(`${path}/verify`)).toMatchObject({
       status: 409,
@@ -156,12 +156,12 @@ describe('a receiver that does not', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  test('has a name that nobody knows', async () => {
+  test('has a name that does not exist', async () => {
     const { path } = await subscribe(client(), receiver.url('/', 'gone.test'));
     expect(await client().post(`${path}/verify`)).toMatchObject({ status: 409, body: { details: { reason: 'dns' } } });
   });
 
-  test('changes nothing for an active subscription', async () => {
+  test('leaves an active subscription unchanged', async () => {
     const { path } = await activeSubscription(service, receiver.url(), user());
     const before = (await client().get('/api/v1/settings/webhooks')).body;
     receiver.respond = () => behave.answer(500);
@@ -176,13 +176,13 @@ test('a subscription that is revoked during the check stays revoked', async () =
   const arrived = Promise.withResolvers<() => void>();
   receiver.respond = () => (response) => arrived.resolve(() => void response.writeHead(204).end());
   const check = client().post(`${path}/verify`);
-  const answer = await arrived.promise;
+  const respond = await arrived.promise;
   await client().post(`${path}/revoke`);
-  answer();
+  respond();
   expect(await check).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
 });
 
-describe('limits of checks', () => {
+describe('the limits of checks', () => {
   const check = async (workspaceId: number, name: string) => {
     const own = service.as({ workspace: { id: 1_000 * workspaces + workspaceId } });
     const { path } = await subscribe(own, receiver.url('/', name));
@@ -190,18 +190,18 @@ describe('limits of checks', () => {
   };
   const refused = { status: 429, body: { code: 'rate_limited', details: { retry_after_seconds: 60 } } };
 
-  test('three a minute for one workspace, whatever the receivers', async () => {
+  test('three per minute and workspace, whatever the receivers', async () => {
     for (const name of ['a.test', 'b.test', 'c.test']) expect((await (await check(1, name))()).status).toBe(200);
     const again = await check(1, '127.0.0.2');
     service.clock.advance(20_500);
-    const answer = await again();
-    expect(answer).toMatchObject({ status: 429, body: { details: { retry_after_seconds: 40 } } });
-    expect(answer.headers.get('Retry-After')).toBe('40');
+    const response = await again();
+    expect(response).toMatchObject({ status: 429, body: { details: { retry_after_seconds: 40 } } });
+    expect(response.headers.get('Retry-After')).toBe('40');
     service.clock.advance(39_500);
     expect((await again()).status).toBe(200);
   });
 
-  test('three a minute for one host name, whatever its addresses', async () => {
+  test('three per minute and host name, whatever its addresses', async () => {
     for (const [n, ip] of ['127.0.0.1', '127.0.0.2', '127.0.0.3'].entries()) {
       addresses['a.test'] = [ip];
       expect((await (await check(n, 'a.test'))()).status).toBe(200);
@@ -210,18 +210,19 @@ describe('limits of checks', () => {
     expect(await (await check(9, 'a.test'))()).toMatchObject(refused);
   });
 
-  test('three a minute for one address, whatever its names', async () => {
+  test('three per minute and address, whatever its names', async () => {
     for (const name of ['a.test', 'd.test', 'localhost']) expect((await (await check(1, name))()).status).toBe(200);
-    // A name that was never looked up: the limit shows only when its address is known.
+    // A name that was not resolved before: the limit applies once its address is known.
     addresses['gone.test'] = ['127.0.0.1'];
     expect(await (await check(2, 'gone.test'))()).toMatchObject(refused);
     expect(receiver.requests).toHaveLength(3);
   });
 
-  test('thirty a minute in all', async () => {
+  test('thirty per minute in total', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 31; n += 1) {
-      // Eleven workspaces and names: none of them is at its own limit. The checks fail, for the address is not public.
+      // Eleven workspaces and names, so that none reaches its own limit. The checks fail because the address is not
+      // public.
       const name = `n${n % 11}.example`;
       addresses[name] = ['10.0.0.1'];
       const own = service.as({ workspace: { id: 1_000 * workspaces + (n % 11) } });
@@ -231,31 +232,33 @@ describe('limits of checks', () => {
     expect(statuses).toEqual([...Array.from({ length: 30 }, () => 409), 429]);
   });
 
-  test('a failed check counts like any other', async () => {
+  test('failed checks count', async () => {
     receiver.respond = () => behave.answer(500);
     for (let n = 0; n < 3; n += 1) expect((await (await check(1, 'a.test'))()).status).toBe(409);
     expect((await (await check(1, 'b.test'))()).status).toBe(429);
   });
 
-  test('a check waits for a slot as long as that may still become free', async () => {
-    const answers: (() => void)[] = [];
+  test('a check waits for a slot for a limited time', async () => {
+    const responses: (() => void)[] = [];
     receiver.respond = ({ path }) =>
-      path === '/busy' ? (response) => void answers.push(() => void response.writeHead(204).end()) : behave.answer(204);
+      path === '/busy'
+        ? (response) => void responses.push(() => void response.writeHead(204).end())
+        : behave.answer(204);
     const busy = { workspace: { id: 1_000 * workspaces + 500 } };
     await activeSubscription(service, receiver.url('/busy', 'a.test'), busy);
     await publish(service, { id: 1, ...busy }, { id: 2, ...busy });
-    await eventually(() => answers.length === 2);
-    const refusedForNow = await check(1, 'd.test');
-    expect(await refusedForNow()).toMatchObject({ status: 429, body: { details: { retry_after_seconds: 1 } } });
-    const patient = refusedForNow();
-    answers.forEach((answer) => answer());
-    expect((await patient).status).toBe(200);
-    // What was refused for want of a slot was no check: two more may follow.
-    expect([(await refusedForNow()).status, (await refusedForNow()).status]).toEqual([200, 200]);
-    expect((await refusedForNow()).status).toBe(429);
+    await eventually(() => responses.length === 2);
+    const makeCheck = await check(1, 'd.test');
+    expect(await makeCheck()).toMatchObject({ status: 429, body: { details: { retry_after_seconds: 1 } } });
+    const waiting = makeCheck();
+    responses.forEach((respond) => respond());
+    expect((await waiting).status).toBe(200);
+    // A check that got no slot does not count: two more may follow.
+    expect([(await makeCheck()).status, (await makeCheck()).status]).toEqual([200, 200]);
+    expect((await makeCheck()).status).toBe(429);
   });
 
-  test('four at once: three are made', async () => {
+  test('of four concurrent checks three are made', async () => {
     const checks = await Promise.all(Array.from({ length: 4 }, async (_, n) => check(n, 'a.test')));
     const statuses = (await Promise.all(checks.map(async (make) => make()))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 200, 200, 429]);

@@ -16,7 +16,7 @@ export const FIELD_TYPES = [
   'multi_select',
 ] as const;
 
-/** A choice of a select: its value, and how a screen may show it. */
+/** An option of a select field: its value, and optionally how a user interface shows it. */
 export const selectOption = z.strictObject({
   value: z.string(),
   label: z.string().optional(),
@@ -25,7 +25,7 @@ export const selectOption = z.strictObject({
 
 const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'Must be a currency code of three capital letters');
 
-/** Validation options; which keys a definition may carry depends on its type (contract: Custom fields). */
+/** Validation options. Which keys are allowed depends on the field's type (contract: Custom fields). */
 export const fieldConfig = z.strictObject({
   max_length: z.int().min(1).optional(),
   min: z.number().optional(),
@@ -40,7 +40,7 @@ export const fieldConfig = z.strictObject({
   allow_custom: z.boolean().optional(),
 });
 
-/** A field definition as its owner announces it: whole, so that a replica can check values with it. */
+/** A field definition as its owner publishes it: complete, so that a replica can check values with it. */
 export const customFieldDefinition = z.object({
   id,
   revision: z.int().min(1),

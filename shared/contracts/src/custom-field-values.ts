@@ -1,17 +1,18 @@
 import type { CustomFieldDefinition, FieldConfig, FieldType } from './custom-field-definition.ts';
 import { isCalendarDay, parseTimestamp } from './timestamp.ts';
 
-/** Why a value or a config is refused; `path` is dotted and leads from it to the fault, empty for the whole. */
-export interface Fault {
+/** Why a value or a config is invalid. `path` is the dotted path within it; empty for the value as a whole. */
+export interface Violation {
   code: 'invalid_request' | 'unknown_field';
   path: string;
   message: string;
 }
 
-/** A fault's place in the property that holds the faulty value: `value`, `value.amount`. */
-export const faultField = (property: string, { path }: Fault) => (path === '' ? property : `${property}.${path}`);
+/** The violation's path, starting at the property that holds the value: `value`, `value.amount`. */
+export const violationField = (property: string, { path }: Violation) =>
+  path === '' ? property : `${property}.${path}`;
 
-const fault = (path: string, message: string): Fault => ({ code: 'invalid_request', path, message });
+const invalid = (path: string, message: string): Violation => ({ code: 'invalid_request', path, message });
 
 const CONFIG_KEYS: Readonly<Record<FieldType, readonly (keyof FieldConfig)[]>> = {
   string: ['max_length'],
@@ -27,87 +28,95 @@ const CONFIG_KEYS: Readonly<Record<FieldType, readonly (keyof FieldConfig)[]>> =
 };
 
 /**
- * What is wrong with a type's config, whose members are each well-formed already (`fieldConfig`): a key that the type
- * does not take, or keys that contradict each other (contract: Custom fields).
+ * Returns the first key of a config that is not allowed for the type or contradicts another key (contract: Custom
+ * fields). The config must already match the schema `fieldConfig`.
  */
-export function findConfigFault(fieldType: FieldType, config: FieldConfig = {}): Fault | undefined {
-  const foreign = Object.keys(config).find((key) => !CONFIG_KEYS[fieldType].some((taken) => taken === key));
-  if (foreign !== undefined) {
-    return { code: 'unknown_field', path: foreign, message: `A field of type ${fieldType} does not take this option` };
+export function findConfigViolation(fieldType: FieldType, config: FieldConfig = {}): Violation | undefined {
+  const unsupported = Object.keys(config).find((key) => !CONFIG_KEYS[fieldType].some((allowed) => allowed === key));
+  if (unsupported !== undefined) {
+    return { code: 'unknown_field', path: unsupported, message: `Is not allowed for a field of type ${fieldType}` };
   }
   const { min, max, currency, currencies, options, allow_custom } = config;
-  if (min !== undefined && max !== undefined && min > max) return fault('max', `Must be at least min, ${min}`);
+  if (min !== undefined && max !== undefined && min > max) return invalid('max', `Must be at least min (${min})`);
   if (currency !== undefined && currencies !== undefined)
-    return fault('currencies', 'Give currency or currencies, not both');
+    return invalid('currencies', 'Must not be combined with currency');
   if (CONFIG_KEYS[fieldType].includes('options') && options === undefined && allow_custom !== true) {
-    return fault('options', 'Give at least one option, or allow custom values');
+    return invalid('options', 'Must have at least one option unless allow_custom is true');
   }
   return findRepeated('options', optionValues(config)) ?? findRepeated('currencies', currencies ?? []);
 }
 
-/** The second of two equal values; in one pass, for a body has room for a hundred thousand of them. */
-function findRepeated(path: string, values: readonly string[]): Fault | undefined {
+/** Finds a value that occurs earlier in the list. One pass, because a body can hold a hundred thousand values. */
+function findRepeated(path: string, values: readonly string[]): Violation | undefined {
   const seen = new Set<string>();
   const index = values.findIndex((value) => seen.size === seen.add(value).size);
-  return index === -1 ? undefined : fault(path === '' ? String(index) : `${path}.${index}`, 'Is there twice');
+  return index === -1
+    ? undefined
+    : invalid(path === '' ? String(index) : `${path}.${index}`, 'Must not occur more than once');
 }
 
-/** The values of a select's options, in their order. */
+/** The values of a select field's options, in order. */
 export const optionValues = ({ options = [] }: FieldConfig): string[] =>
   options.map((option) => (typeof option === 'string' ? option : option.value));
 
-type Rule = (value: unknown, config: FieldConfig) => Fault | undefined;
+type Rule = (value: unknown, config: FieldConfig) => Violation | undefined;
 
-const text = (message: string, isRight: (text: string) => boolean): Rule => {
-  return (value) => (typeof value === 'string' && isRight(value) ? undefined : fault('', message));
+const textRule = (message: string, isValid: (text: string) => boolean): Rule => {
+  return (value) => (typeof value === 'string' && isValid(value) ? undefined : invalid('', message));
 };
 
 const RULES: Readonly<Record<FieldType, Rule>> = {
   string: (value, { max_length = Infinity }) => {
-    if (typeof value !== 'string') return fault('', 'Must be a string');
-    return [...value].length > max_length ? fault('', `Must be at most ${max_length} characters`) : undefined;
+    if (typeof value !== 'string') return invalid('', 'Must be a string');
+    return [...value].length > max_length ? invalid('', `Must be at most ${max_length} characters`) : undefined;
   },
-  number: (value, config) => findNumberFault('', value, config),
-  boolean: (value) => (typeof value === 'boolean' ? undefined : fault('', 'Must be true or false')),
-  date: text('Must be a day of the calendar, YYYY-MM-DD', isDate),
-  time: text('Must be a time of day, HH:MM or HH:MM:SS', (value) => /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(value)),
-  datetime: text('Must be an RFC 3339 timestamp with a time zone', (value) => parseTimestamp(value) !== undefined),
-  monetary: findMonetaryFault,
+  number: (value, config) => findNumberViolation('', value, config),
+  boolean: (value) => (typeof value === 'boolean' ? undefined : invalid('', 'Must be true or false')),
+  date: textRule('Must be a calendar date, YYYY-MM-DD', isDate),
+  time: textRule('Must be a time of day, HH:MM or HH:MM:SS', (value) =>
+    /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(value),
+  ),
+  datetime: textRule('Must be an RFC 3339 timestamp with a time zone', (value) => parseTimestamp(value) !== undefined),
+  monetary: findMonetaryViolation,
   json: () => undefined,
   select: (value, config) => choiceRule(config)('', value),
   multi_select: (value, config) => {
-    if (!Array.isArray(value)) return fault('', 'Must be an array of strings');
-    const findChoiceFault = choiceRule(config);
+    if (!Array.isArray(value)) return invalid('', 'Must be an array of strings');
+    const findChoiceViolation = choiceRule(config);
     for (const [index, item] of value.entries()) {
-      const wrong = findChoiceFault(String(index), item);
-      if (wrong !== undefined) return wrong;
+      const violation = findChoiceViolation(String(index), item);
+      if (violation !== undefined) return violation;
     }
     return findRepeated('', value as string[]);
   },
 };
 
 /**
- * What is wrong with a JSON value of a defined field (contract: Custom fields). A null that unsets a field is no value:
- * whoever takes it deals with it first.
+ * Checks a JSON value against its field's definition (contract: Custom fields). The caller handles a null that unsets
+ * the field.
  */
-export function findValueFault(
+export function findValueViolation(
   { field_type, config = {} }: Pick<CustomFieldDefinition, 'field_type' | 'config'>,
   value: unknown,
-): Fault | undefined {
+): Violation | undefined {
   return RULES[field_type](value, config);
 }
 
-function findNumberFault(path: string, value: unknown, { min, max, precision }: FieldConfig): Fault | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return fault(path, 'Must be a finite number');
-  if (min !== undefined && value < min) return fault(path, `Must be at least ${min}`);
-  if (max !== undefined && value > max) return fault(path, `Must be at most ${max}`);
+function findNumberViolation(
+  path: string,
+  value: unknown,
+  { min, max, precision }: FieldConfig,
+): Violation | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return invalid(path, 'Must be a finite number');
+  if (min !== undefined && value < min) return invalid(path, `Must be at least ${min}`);
+  if (max !== undefined && value > max) return invalid(path, `Must be at most ${max}`);
   if (precision !== undefined && decimalsOf(value) > precision) {
-    return fault(path, precision === 0 ? 'Must be a whole number' : `Must have at most ${precision} decimals`);
+    return invalid(path, precision === 0 ? 'Must be a whole number' : `Must have at most ${precision} decimals`);
   }
   return undefined;
 }
 
-/** Counted on the shortest decimal text: arithmetic on a binary fraction such as 1.005 would find decimals nobody wrote. */
+/** Counts on the shortest decimal text: arithmetic on a binary fraction such as 1.005 would find extra decimals. */
 function decimalsOf(value: number): number {
   const [, fraction = '', exponent = '0'] = /^-?\d+(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
   return Math.max(0, fraction.length - Number(exponent));
@@ -118,29 +127,29 @@ function isDate(value: string): boolean {
   return isCalendarDay(Number(year), Number(month), Number(day));
 }
 
-function findMonetaryFault(value: unknown, config: FieldConfig): Fault | undefined {
+function findMonetaryViolation(value: unknown, config: FieldConfig): Violation | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return fault('', 'Must be an object with amount and currency');
+    return invalid('', 'Must be an object with amount and currency');
   }
   const { amount, currency, ...others } = value as Record<string, unknown>;
-  const [other] = Object.keys(others);
-  if (other !== undefined)
-    return { code: 'unknown_field', path: other, message: 'Money has an amount and a currency only' };
-  const wrongAmount = findNumberFault('amount', amount, config);
-  if (wrongAmount !== undefined) return wrongAmount;
+  const [unknownKey] = Object.keys(others);
+  if (unknownKey !== undefined)
+    return { code: 'unknown_field', path: unknownKey, message: 'Is not allowed: money has only amount and currency' };
+  const amountViolation = findNumberViolation('amount', amount, config);
+  if (amountViolation !== undefined) return amountViolation;
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
-    return fault('currency', 'Must be a currency code of three capital letters');
+    return invalid('currency', 'Must be a currency code of three capital letters');
   }
   const allowed = config.currency === undefined ? config.currencies : [config.currency];
   if (allowed === undefined || allowed.includes(currency)) return undefined;
-  return fault('currency', "Must be one of the field's currencies");
+  return invalid('currency', "Must be one of the field's currencies");
 }
 
-function choiceRule(config: FieldConfig): (path: string, value: unknown) => Fault | undefined {
+function choiceRule(config: FieldConfig): (path: string, value: unknown) => Violation | undefined {
   const options = new Set(optionValues(config));
   return (path, value) => {
-    if (typeof value !== 'string') return fault(path, 'Must be a string');
+    if (typeof value !== 'string') return invalid(path, 'Must be a string');
     if (config.allow_custom === true || options.has(value)) return undefined;
-    return fault(path, "Must be one of the field's options");
+    return invalid(path, "Must be one of the field's options");
   };
 }

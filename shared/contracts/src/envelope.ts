@@ -5,12 +5,12 @@ export const instant = z.iso.datetime({ precision: 3 });
 
 const id = z.int().min(1);
 
-/** Whose event it is. `is_demo` workspaces send no webhooks. */
+/** The workspace that an event belongs to. `is_demo` workspaces send no webhooks. */
 export const eventWorkspace = z.object({ id, slug: z.string(), is_demo: z.boolean() });
 
 /**
- * What every message on the exchange looks like (contract: Events on the broker). `id` is also the AMQP message ID, and
- * `type` the routing key; consumers deduplicate by `id` and ignore members that they do not know.
+ * The format of every message on the exchange (contract: Events on the broker). `id` is also the AMQP message ID, and
+ * `type` the routing key. Consumers deduplicate by `id` and ignore unknown members.
  */
 export const envelope = z.object({
   id: z.uuid(),

@@ -4,10 +4,10 @@ import { instant } from './envelope.ts';
 import { timestampInput } from './timestamp.ts';
 
 const id = z.int().min(1);
-/** Counts the changes of one owner's data in one workspace; see `Versions` in the runtime. */
+/** Counts the changes to one owner's data in one workspace; see `Versions` in the runtime. */
 const version = z.int().min(1);
 
-/** An incident as other systems see it in events; the API has the whole resource. */
+/** An incident as published in events; the API returns the whole resource. */
 export const incidentSnapshot = z.object({
   id,
   reference: z.string(),
@@ -62,7 +62,7 @@ export const workspaceSnapshot = z.object({
 
 const change = z.object({ field: z.string(), from: z.unknown(), to: z.unknown() });
 
-/** The `data` of every event type, published and consumed. */
+/** The schema of `data` for every event type, published and consumed. */
 export const eventData = {
   'incident.created': z.object({ incident: incidentSnapshot }),
   'incident.updated': z.object({ incident: incidentSnapshot, changes: z.array(change) }),
@@ -87,7 +87,10 @@ export const eventData = {
       .string()
       .min(1)
       .max(128)
-      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Must be text that can be stored'),
+      .refine(
+        (text) => text.isWellFormed() && !text.includes('\0'),
+        'Must not contain U+0000 or an unpaired surrogate',
+      ),
     status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable']),
     started_at: timestampInput,
     completed_at: timestampInput.optional(),

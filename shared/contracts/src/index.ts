@@ -7,7 +7,13 @@ export {
   type FieldType,
   selectOption,
 } from './custom-field-definition.ts';
-export { type Fault, faultField, findConfigFault, findValueFault, optionValues } from './custom-field-values.ts';
+export {
+  type Violation,
+  violationField,
+  findConfigViolation,
+  findValueViolation,
+  optionValues,
+} from './custom-field-values.ts';
 export { type Envelope, envelope, type EventWorkspace, eventWorkspace, instant } from './envelope.ts';
 export {
   type EventData,
@@ -30,6 +36,8 @@ export {
   customFieldChanges,
   type CustomFieldChanges,
   INTERNAL_PATHS,
+  lastIncidentNumber,
+  type LastIncidentNumber,
   serviceTier,
   unmanagedReferences,
   type UnmanagedReferences,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Whether the calendar has the day; years 0001 to 9999. */
+/** Whether the day exists in the calendar; years 0001 to 9999. */
 export function isCalendarDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   // Day 0 of the next month is the last of this one; setUTCFullYear, because Date.UTC reads years below 100 as 19xx.
@@ -13,8 +13,8 @@ export function isCalendarDay(year: number, month: number, day: number): boolean
 }
 
 /**
- * Reads an RFC 3339 timestamp with any offset (contract: Requests), cut to milliseconds, as UTC text.
- * @returns `undefined` for anything else, days that do not exist and moments outside the years 0001 to 9999 (UTC) included
+ * Reads an RFC 3339 timestamp with any offset (contract: Requests) and returns it in UTC, truncated to milliseconds.
+ * @returns `undefined` for any other text, for days that do not exist and for years outside 0001 to 9999 (UTC)
  */
 export function parseTimestamp(text: string): string | undefined {
   const [, year, month, day] = RFC_3339.exec(text) ?? [];
@@ -27,18 +27,18 @@ export function parseTimestamp(text: string): string | undefined {
 }
 
 /**
- * The first millisecond that is not before an RFC 3339 timestamp: what "at or after" and "before" mean to moments that are kept
- * in milliseconds, where the bound is finer.
- * @returns `undefined` for what `parseTimestamp` does not read
+ * Rounds an RFC 3339 timestamp up to the next millisecond. Stored moments have milliseconds, so "at or after" and
+ * "before" a finer bound mean "at or after" and "before" the rounded one.
+ * @returns `undefined` for text that `parseTimestamp` does not accept
  */
 export function ceilTimestamp(text: string): string | undefined {
-  const cut = parseTimestamp(text);
-  if (cut === undefined || !/\.\d{3}\d*[1-9]/.test(text)) return cut;
-  // A bound past the last millisecond of the year 9999 stays there: nothing is later.
-  return parseTimestamp(new Date(Date.parse(cut) + 1).toISOString()) ?? cut;
+  const truncated = parseTimestamp(text);
+  if (truncated === undefined || !/\.\d{3}\d*[1-9]/.test(text)) return truncated;
+  // The last millisecond of the year 9999 is the maximum.
+  return parseTimestamp(new Date(Date.parse(truncated) + 1).toISOString()) ?? truncated;
 }
 
-/** A timestamp in a request; it stays the text it was, so use `parseTimestamp` on it. */
+/** A timestamp in a request. The output is the text as sent: convert it with `parseTimestamp`. */
 export const timestampInput = z
   .string()
   .refine((text) => parseTimestamp(text) !== undefined, 'Must be an RFC 3339 timestamp with a time zone')

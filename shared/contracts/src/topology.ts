@@ -1,19 +1,19 @@
 import type { EventType } from './events.ts';
 
-/** Names on the broker begin with the installation's namespace (`TOCSIN_NAMESPACE`), `tocsin` unless set. */
+/** Names on the broker begin with the installation's namespace (`TOCSIN_NAMESPACE`, default `tocsin`). */
 export const exchangeName = (namespace: string) => `${namespace}.events`;
 export const queueName = (namespace: string, queue: QueueDefinition) => `${namespace}.${queue.name}`;
 export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) => `${queueName(namespace, queue)}.dead`;
 
-/** A durable queue and the routing keys that lead to it. */
+/** A durable queue and the routing keys that are bound to it. */
 export interface QueueDefinition {
   name: string;
   bindings: readonly EventType[];
 }
 
 /**
- * Every queue of ours. Each app declares all of them, publishers too: an event that is published before its consumer's
- * first start then waits for it, instead of going nowhere. Each has a dead-letter queue of its own, `<name>.dead`.
+ * All queues. Every app declares all of them, publishers too, so that an event published before its consumer's first
+ * start waits in the queue. Each queue has its own dead-letter queue, `<name>.dead`.
  */
 export const QUEUES = {
   webhookIncidents: { name: 'webhook.incidents', bindings: ['incident.created'] },
@@ -28,6 +28,6 @@ export const QUEUES = {
   catalogReplicas: { name: 'catalog.replicas', bindings: ['user.changed'] },
 } as const satisfies Record<string, QueueDefinition>;
 
-/** Whether a queue of ours takes events of this type: if so, a message that the broker could not route is not sent. */
+/** Whether a queue is bound to events of this type. If so, a message that the broker could not route must be resent. */
 export const hasConsumer = (type: string) =>
   Object.values(QUEUES).some(({ bindings }: QueueDefinition) => bindings.includes(type as EventType));

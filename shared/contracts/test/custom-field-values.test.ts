@@ -5,14 +5,14 @@ import {
   type FieldConfig,
   fieldConfig,
   type FieldType,
-  findConfigFault,
-  findValueFault,
+  findConfigViolation,
+  findValueViolation,
   optionValues,
 } from '../src/index.ts';
 
-/** The fault's path, `accepted` for none. */
-const judge = (field_type: FieldType, config: FieldConfig, value: unknown) =>
-  findValueFault({ field_type, config }, value)?.path ?? 'accepted';
+/** The violation's path, or `accepted`. */
+const violationPath = (field_type: FieldType, config: FieldConfig, value: unknown) =>
+  findValueViolation({ field_type, config }, value)?.path ?? 'accepted';
 
 describe('values that a field accepts', () => {
   test.each<[FieldType, FieldConfig, unknown]>([
@@ -75,11 +75,11 @@ describe('values that a field accepts', () => {
     ['multi_select', { options: ['eu', { value: 'us' }] }, ['us', 'eu']],
     ['multi_select', { options: ['eu'], allow_custom: true }, ['eu', 'EU']],
   ])('%s %j accepts %j', (type, config, value) => {
-    expect(judge(type, config, value)).toBe('accepted');
+    expect(violationPath(type, config, value)).toBe('accepted');
   });
 });
 
-describe('values that a field refuses, and where', () => {
+describe('values that a field rejects, and the path of the violation', () => {
   test.each<[FieldType, FieldConfig, unknown, string]>([
     ['string', {}, 5, ''],
     ['string', {}, null, ''],
@@ -129,7 +129,7 @@ describe('values that a field refuses, and where', () => {
     ['datetime', {}, '2026-11-20T24:00:00Z', ''],
     ['datetime', {}, '2026-11-20T09:30:00+24:00', ''],
     ['datetime', {}, '2026-11-20T09:30:00+0100', ''],
-    // In UTC it is a moment of the year 10000.
+    // In UTC this is in the year 10000.
     ['datetime', {}, '9999-12-31T23:30:00-01:00', ''],
     ['datetime', {}, '0001-01-01T00:30:00+01:00', ''],
     ['datetime', {}, 1_763_630_000, ''],
@@ -163,26 +163,26 @@ describe('values that a field refuses, and where', () => {
     ['multi_select', { allow_custom: true }, ['a', 5], '1'],
     ['multi_select', { allow_custom: true }, [null], '0'],
     ['multi_select', { allow_custom: true }, ['a', 'a'], '1'],
-  ])('%s %j refuses %j at %j', (type, config, value, path) => {
-    expect(judge(type, config, value)).toBe(path);
+  ])('%s %j rejects %j at %j', (type, config, value, path) => {
+    expect(violationPath(type, config, value)).toBe(path);
   });
 
-  test('says what a type expects, and calls a stray member an unknown field', () => {
-    expect(findValueFault({ field_type: 'number', config: { precision: 2 } }, 0.001)).toEqual({
+  test('the message says what the type expects, and an unknown member is unknown_field', () => {
+    expect(findValueViolation({ field_type: 'number', config: { precision: 2 } }, 0.001)).toEqual({
       code: 'invalid_request',
       path: '',
       message: 'Must have at most 2 decimals',
     });
-    expect(findValueFault({ field_type: 'monetary' }, { amount: 1, currency: 'EUR', rate: 1 })).toMatchObject({
+    expect(findValueViolation({ field_type: 'monetary' }, { amount: 1, currency: 'EUR', rate: 1 })).toMatchObject({
       code: 'unknown_field',
       path: 'rate',
     });
   });
 
-  test('a hundred thousand choices are judged in one pass', () => {
+  test('a hundred thousand choices are checked in one pass', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `option ${index}`);
-    expect(judge('multi_select', { options: many }, many)).toBe('accepted');
-    expect(judge('multi_select', { options: many }, [...many, 'option 0'])).toBe('100000');
+    expect(violationPath('multi_select', { options: many }, many)).toBe('accepted');
+    expect(violationPath('multi_select', { options: many }, [...many, 'option 0'])).toBe('100000');
   });
 });
 
@@ -197,7 +197,7 @@ describe('the config of a type', () => {
     options: ['a'],
     allow_custom: true,
   };
-  const TAKEN: Record<FieldType, (keyof FieldConfig)[]> = {
+  const ALLOWED: Record<FieldType, (keyof FieldConfig)[]> = {
     string: ['max_length'],
     number: ['min', 'max', 'precision'],
     boolean: [],
@@ -213,10 +213,10 @@ describe('the config of a type', () => {
   test.each(
     FIELD_TYPES.flatMap((type) => Object.keys(EXAMPLES).map((key) => [type, key as keyof FieldConfig] as const)),
   )('%s and %s', (type, key) => {
-    // A select needs options; with them there, only the key in question is judged.
+    // A select needs options; with options present, only the key under test is checked.
     const base = type.endsWith('select') ? { options: ['a'] } : {};
-    const found = findConfigFault(type, { ...base, [key]: EXAMPLES[key] });
-    if (TAKEN[type].includes(key)) expect(found).toBeUndefined();
+    const found = findConfigViolation(type, { ...base, [key]: EXAMPLES[key] });
+    if (ALLOWED[type].includes(key)) expect(found).toBeUndefined();
     else expect(found).toMatchObject({ code: 'unknown_field', path: key });
   });
 
@@ -231,8 +231,8 @@ describe('the config of a type', () => {
     ['select', { options: ['a', 'b', 'a'] }, 'options.2'],
     ['select', { options: ['a', { value: 'a', label: 'A' }] }, 'options.1'],
     ['multi_select', { options: ['a', 'a'], allow_custom: true }, 'options.1'],
-  ])('%s refuses %j at %s', (type, config, path) => {
-    expect(findConfigFault(type, config)).toMatchObject({ code: 'invalid_request', path });
+  ])('%s rejects %j at %s', (type, config, path) => {
+    expect(findConfigViolation(type, config)).toMatchObject({ code: 'invalid_request', path });
   });
 
   test.each<[FieldType, FieldConfig | undefined]>([
@@ -241,12 +241,12 @@ describe('the config of a type', () => {
     ['number', { min: 1, max: 1 }],
     ['select', { allow_custom: true }],
     ['multi_select', { allow_custom: true, options: ['a', { value: 'b', color: '#fff' }] }],
-  ])('%s takes %j', (type, config) => {
-    expect(findConfigFault(type, config)).toBeUndefined();
+  ])('%s accepts %j', (type, config) => {
+    expect(findConfigViolation(type, config)).toBeUndefined();
   });
 
   test('a select without a config has no options', () => {
-    expect(findConfigFault('select', undefined)).toMatchObject({ path: 'options' });
+    expect(findConfigViolation('select', undefined)).toMatchObject({ path: 'options' });
   });
 
   test.each([
@@ -278,7 +278,7 @@ describe('the config of a type', () => {
     expect(fieldConfig.safeParse(config).error?.issues[0]?.path.join('.')).toBe(path);
   });
 
-  test('options keep their order, whatever their form', () => {
+  test('options keep their order, as strings and as objects', () => {
     expect(optionValues({ options: ['b', { value: 'a', label: 'A' }] })).toEqual(['b', 'a']);
   });
 });
@@ -286,16 +286,16 @@ describe('the config of a type', () => {
 describe('properties', () => {
   const anyType = fc.constantFrom(...FIELD_TYPES);
 
-  test('any JSON value is judged, never thrown at', () => {
+  test('any JSON value is checked without an exception', () => {
     fc.assert(
       fc.property(anyType, fc.jsonValue(), (field_type, value) => {
-        const found = findValueFault({ field_type, config: {} }, value);
+        const found = findValueViolation({ field_type, config: {} }, value);
         if (found !== undefined) expect(found.message).not.toBe('');
       }),
     );
   });
 
-  test('a decimal of n digits passes a precision of n, and none below', () => {
+  test('a number with n decimals passes a precision of n and no lower one', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -99_999, max: 99_999 }),
@@ -303,8 +303,8 @@ describe('properties', () => {
         fc.integer({ min: 1, max: 10 }),
         (whole, lastDigit, places) => {
           const value = Number(`${whole}.${'0'.repeat(places - 1)}${lastDigit}`);
-          expect(judge('number', { precision: places }, value)).toBe('accepted');
-          expect(judge('number', { precision: places - 1 }, value)).toBe('');
+          expect(violationPath('number', { precision: places }, value)).toBe('accepted');
+          expect(violationPath('number', { precision: places - 1 }, value)).toBe('');
         },
       ),
     );
@@ -315,14 +315,15 @@ describe('properties', () => {
       fc.property(
         fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), { minLength: 1, maxLength: 20 }),
         (points) => {
-          expect(judge('string', { max_length: points.length }, points.join(''))).toBe('accepted');
-          if (points.length > 1) expect(judge('string', { max_length: points.length - 1 }, points.join(''))).toBe('');
+          expect(violationPath('string', { max_length: points.length }, points.join(''))).toBe('accepted');
+          if (points.length > 1)
+            expect(violationPath('string', { max_length: points.length - 1 }, points.join(''))).toBe('');
         },
       ),
     );
   });
 
-  test('every day that the calendar has is a date, and no other', () => {
+  test('every day of the calendar is a date, and nothing else is', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9999 }),
@@ -335,7 +336,7 @@ describe('properties', () => {
           ].join('-');
           const moment = new Date(`${value}T00:00:00Z`);
           const exists = !Number.isNaN(moment.getTime()) && moment.getUTCDate() === day;
-          expect(judge('date', {}, value)).toBe(exists ? 'accepted' : '');
+          expect(violationPath('date', {}, value)).toBe(exists ? 'accepted' : '');
         },
       ),
     );

@@ -36,10 +36,10 @@ describe('timestamps', () => {
     ' 2026-11-20T09:30:00Z',
     '2026-11-20T09:30:00Z\n',
     '٢٠٢٦-11-20T09:30:00Z',
-  ])('%j is none', (text) => expect(parseTimestamp(text)).toBeUndefined());
+  ])('%j is not a timestamp', (text) => expect(parseTimestamp(text)).toBeUndefined());
 });
 
-describe('a bound', () => {
+describe('a bound finer than a millisecond', () => {
   test.each([
     ['2026-11-20T09:30:00.123Z', '2026-11-20T09:30:00.123Z'],
     ['2026-11-20T09:30:00.123000Z', '2026-11-20T09:30:00.123Z'],
@@ -47,5 +47,5 @@ describe('a bound', () => {
     ['2026-11-20T09:30:00.9999+01:00', '2026-11-20T08:30:01.000Z'],
     ['2026-11-20T09:30:00.5Z', '2026-11-20T09:30:00.500Z'],
     ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s lets in what is from %s on', (text, utc) => expect(ceilTimestamp(text)).toBe(utc));
+  ])('%s is rounded up to %s', (text, utc) => expect(ceilTimestamp(text)).toBe(utc));
 });

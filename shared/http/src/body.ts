@@ -6,20 +6,20 @@ import { checkStorable, parseJson } from './json.ts';
 export const MAX_BODY_BYTES = 1_048_576;
 
 export interface JsonBody {
-  /** The exact bytes, which is what idempotency compares. */
+  /** The exact bytes: idempotency compares these. */
   bytes: Buffer;
   value: Record<string, unknown>;
 }
 
-const tooLarge = () => new DomainError('request_body_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes`);
+const tooLarge = () => new DomainError('request_body_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`);
 
-/** @throws DomainError `request_body_too_large` when the announced length is over the limit */
+/** @throws DomainError `request_body_too_large` if Content-Length exceeds the limit */
 export function checkContentLength(request: IncomingMessage): void {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
 /**
- * Reads a body of exactly one JSON object, at most 1 MiB, cut off as it streams.
+ * Reads a body of exactly one JSON object of at most 1 MiB. Stops storing data as soon as the limit is exceeded.
  * @param optional an empty body counts as `{}`
  */
 export async function readJsonBody(request: IncomingMessage, optional: boolean): Promise<JsonBody> {
@@ -35,7 +35,7 @@ export async function readJsonBody(request: IncomingMessage, optional: boolean):
   return { bytes, value: value as Record<string, unknown> };
 }
 
-/** @throws DomainError `unsupported_media_type` unless it is uncompressed JSON in UTF-8 */
+/** @throws DomainError `unsupported_media_type` unless the body is uncompressed JSON in UTF-8 */
 function checkMediaType(request: IncomingMessage): void {
   const [type, ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
@@ -67,17 +67,19 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   request.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (length > MAX_BODY_BYTES) {
-      // The rest goes by unread: hanging up could reset the connection before the answer is read.
+      // Discard the rest: closing the connection could reset it before the client has read the response.
       request.removeAllListeners('data');
       request.resume();
       reject(tooLarge());
     } else chunks.push(chunk);
   });
   request.once('end', () => resolve(Buffer.concat(chunks)));
-  request.once('error', reject);
+  const rejectIncomplete = () => reject(new DomainError('invalid_json', 'The body is incomplete'));
+  // The client disconnected.
+  request.once('error', rejectIncomplete);
   request.once('close', () => {
-    // Comes after every request; an error costs too much to be made for nothing.
-    if (!request.complete) reject(new DomainError('invalid_json', 'The body ended early'));
+    // `close` follows every request; creating an error is expensive.
+    if (!request.complete) rejectIncomplete();
   });
   return promise;
 }

@@ -1,13 +1,13 @@
-/** Since when an operation is not to be used any more, until when it is there, and what comes after it. */
+/** When an operation was deprecated, when it is removed, and its successor. */
 export interface Deprecation {
   /** RFC 3339. */
   since: string;
   sunset: string;
-  /** A path, which may have the operation's own `{parameters}`. */
+  /** A path; may contain the operation's own `{parameters}`. */
   successor: string;
 }
 
-/** What every answer of a deprecated operation says of that: RFC 9745 and RFC 8594 (contract: Versioning). */
+/** The headers of every response of a deprecated operation: RFC 9745 and RFC 8594 (contract: Versioning). */
 export function deprecationHeaders(
   { since, sunset, successor }: Deprecation,
   parameters: Readonly<Record<string, string>>,

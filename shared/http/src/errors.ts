@@ -1,6 +1,6 @@
 /**
- * Every error code of the API and the HTTP status it comes with (contract: Errors). Codes are stable; messages are for
- * people and may change.
+ * Every error code of the API and its HTTP status (contract: Errors). Codes are stable; messages are for people and may
+ * change.
  */
 export const ERROR_STATUS = {
   authentication_required: 401,
@@ -40,13 +40,13 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 export interface ErrorOptions {
-  /** The property (dotted, with indexes), query parameter, path parameter or header at fault. */
+  /** The invalid property (dotted, with indexes), query parameter, path parameter or header. */
   field?: string | undefined;
   details?: Record<string, unknown> | undefined;
   headers?: Record<string, string> | undefined;
 }
 
-/** A refusal that the client is told about. Whatever else is thrown is a fault of ours: `internal`. */
+/** An error that is sent to the client. Any other error becomes `internal`. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
@@ -67,7 +67,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The JSON body of an error answer; `field` and `details` only where there are any. */
+/** The JSON body of an error response; `field` and `details` are omitted if undefined. */
 export interface ErrorBody {
   code: ErrorCode;
   message: string;
@@ -87,14 +87,15 @@ export function errorBody(error: DomainError, requestId: string): ErrorBody {
 }
 
 /** 400: input that is invalid or missing. */
-export const invalid = (field: string, message: string) => new DomainError('invalid_request', message, { field });
+export const invalidRequest = (field: string, message: string) =>
+  new DomainError('invalid_request', message, { field });
 
-/** 404: no such resource, or none that the caller may know of. */
-export const notFound = (what: string) => new DomainError('not_found', `${what} does not exist`);
+/** 404: the resource does not exist, or the caller must not know that it does. */
+export const notFound = (resource: string) => new DomainError('not_found', `${resource} does not exist`);
 
-/** 409: the resource's state does not allow it now. */
-export const wrongState = (message: string) => new DomainError('invalid_resource_state', message);
+/** 409: the resource's state does not allow the operation. */
+export const invalidState = (message: string) => new DomainError('invalid_resource_state', message);
 
-/** 503: something that the answer needs is away; worth another try after `seconds`. */
-export const unavailable = (message: string, seconds = 1) =>
+/** 503: a dependency is unavailable; the client may retry after `seconds`. */
+export const serviceUnavailable = (message: string, seconds = 1) =>
   new DomainError('service_unavailable', message, { headers: { 'Retry-After': String(seconds) } });

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Knex } from '@tocsin/runtime';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
-import type { Reply, RouteRequest } from './route.ts';
+import type { Reply, RouteRequest } from './contract.ts';
 
 /** How long a key is kept (contract: Idempotency). */
 const RETENTION = '24 hours';
 /**
- * How long a claim holds without an outcome. No request of ours runs this long, so an older claim belongs to a process
- * that died.
+ * How long a claim without an outcome is valid. No request runs this long, so an older claim belongs to a process that
+ * crashed.
  */
 const LEASE = '60 seconds';
 
-/** The table of a service whose creates take an Idempotency-Key; for its migrations. */
+/** Creates the table of idempotency keys; for the migrations of a service whose creates accept an Idempotency-Key. */
 export async function createIdempotencyTable(knex: Knex): Promise<void> {
   await knex.schema.createTable('idempotency_keys', (table) => {
     table.bigInteger('workspace_id').notNullable();
@@ -39,30 +39,42 @@ interface KeyRow {
   abandoned: boolean;
 }
 
-/** What is stored of an answer. */
+/** A stored response. */
 export interface Outcome {
   status: number;
   text: string;
   revision: number | undefined;
 }
 
-/** A key that this request, and no other, may write the outcome of. */
-export interface IdempotencyClaim {
-  /** For a statement that stores the outcome itself, by `UPDATE … WHERE token = …`; it must touch exactly one row. */
+/** Identifies the row of a claim: the primary key of `idempotency_keys`, and the token of the claiming request. */
+export interface ClaimedRow {
+  readonly workspace_id: number;
+  readonly user_id: number;
+  readonly route: string;
+  readonly key: string;
   readonly token: string;
-  /** Stores the outcome with the caller's transaction. @throws when another request took the claim over */
-  finish(trx: Knex.Transaction, outcome: Outcome): Promise<void>;
-  /**
-   * From here on the request has effects that no transaction takes back: a crash makes its outcome unknown. In a transaction,
-   * from its commit on: when that fails, the key is as unused as before.
-   * @throws when another request took the claim over
-   */
-  beginOutsideEffect(db: Knex): Promise<void>;
 }
 
-/** Lost the claim to a request that took it over: nothing may be written. */
-export const claimLost = () =>
-  new DomainError('idempotency_in_progress', 'A request with this key is still running', {
+/** The exclusive right of a request to store the outcome of its key. */
+export interface IdempotencyClaim {
+  /**
+   * For a statement that stores the outcome itself, by an UPDATE that must change exactly one row. It must match the
+   * whole primary key as well as the token, because the token has no index.
+   */
+  readonly row: ClaimedRow;
+  /** Stores the outcome in the caller's transaction. @throws if another request has taken over the claim */
+  finish(trx: Knex.Transaction, outcome: Outcome): Promise<void>;
+  /**
+   * Records that the request is about to have an effect that cannot be rolled back, so that a crash makes its outcome
+   * unknown. In a transaction this holds from its commit on; after a rollback the key is still unused.
+   * @throws if another request has taken over the claim
+   */
+  beginExternalEffect(db: Knex): Promise<void>;
+}
+
+/** Another request holds the claim of this key. */
+export const idempotencyInProgress = () =>
+  new DomainError('idempotency_in_progress', 'A request with this key is still in progress', {
     headers: { 'Retry-After': '1' },
   });
 
@@ -72,16 +84,17 @@ type KeyedRequest = Pick<
 >;
 
 /**
- * Runs a create at most once for its Idempotency-Key: a repetition of the same bytes to the same path gets the stored answer. What `work`
- * commits and its outcome must be one transaction; see `IdempotencyClaim`. Refusals leave the key unused, but for those by the
- * state of things (409), which are outcomes (contract: Idempotency).
+ * Runs a create at most once for its Idempotency-Key: a repetition of the same bytes to the same path gets the stored
+ * response. `work` must store its outcome in the transaction of its effects; see `IdempotencyClaim`. After an error the
+ * key is unused again, except after a conflict with the resource's state (409), which is an outcome (contract:
+ * Idempotency).
  * @throws DomainError `idempotency_key_reused`, `idempotency_in_progress`, `idempotency_outcome_unknown`
  */
 export async function idempotently(
   database: Knex,
   request: KeyedRequest,
-  work: (claim: IdempotencyClaim | undefined) => Promise<Reply>,
-): Promise<Reply> {
+  work: (claim: IdempotencyClaim | undefined) => Promise<Reply<never>>,
+): Promise<Reply<never>> {
   const { idempotencyKey } = request;
   if (idempotencyKey === undefined) return work(undefined);
   const identity = {
@@ -90,52 +103,60 @@ export async function idempotently(
     route: request.routeId,
     key: idempotencyKey,
   };
-  // The path too: the same body for another incident is other content, and must not get this one's answer.
+  // With the path: the same body for another incident is a different request.
   const digest = createHash('sha256').update(JSON.stringify(request.params)).update(request.bytes).digest();
   const token = randomUUID();
-  const stored = await claim(database, identity, digest, token);
+  const stored = await claimKey(database, identity, digest, token);
   if (stored !== undefined) {
-    return { ...stored, text: retold(stored, request.requestId), headers: { 'Idempotency-Replayed': 'true' } };
+    return { ...stored, text: replayText(stored, request.requestId), headers: { 'Idempotency-Replayed': 'true' } };
   }
 
-  const mine = (db: Knex) => db('idempotency_keys').where({ ...identity, token });
+  const row: ClaimedRow = { ...identity, token };
+  const ownRow = (db: Knex) => db('idempotency_keys').where(row);
   try {
     return await work({
-      token,
+      row,
       finish: async (trx, { status, text, revision }) => {
-        const touched = await mine(trx).update({ state: 'finished', status, body: text, revision: revision ?? null });
-        if (touched !== 1) throw claimLost();
+        const updated = await ownRow(trx).update({ state: 'finished', status, body: text, revision: revision ?? null });
+        if (updated !== 1) throw idempotencyInProgress();
       },
-      beginOutsideEffect: async (db) => {
-        if ((await mine(db).update({ state: 'outside' })) !== 1) throw claimLost();
+      beginExternalEffect: async (db) => {
+        if ((await ownRow(db).update({ state: 'outside' })) !== 1) throw idempotencyInProgress();
       },
     });
   } catch (error) {
     if (error instanceof DomainError && isStateConflict(error)) {
       const text = JSON.stringify(errorBody(error, request.requestId));
-      await mine(database).where({ state: 'claimed' }).update({ state: 'finished', status: error.status, body: text });
+      await ownRow(database)
+        .where({ state: 'claimed' })
+        .update({ state: 'finished', status: error.status, body: text });
     } else {
-      await mine(database).where({ state: 'claimed' }).delete();
+      await ownRow(database).where({ state: 'claimed' }).delete();
     }
     throw error;
   }
 }
 
-/** To the letter, but that a refusal carries the ID of the request that is answered. */
-const retold = ({ status, text }: Outcome, requestId: string): string =>
+/** The stored body, unchanged except that an error has the ID of the current request. */
+const replayText = ({ status, text }: Outcome, requestId: string): string =>
   status < 400 ? text : JSON.stringify({ ...(JSON.parse(text) as ErrorBody), request_id: requestId });
 
 const isStateConflict = ({ status, code }: DomainError) => status === 409 && !code.startsWith('idempotency_');
 
-type Identity = Record<'workspace_id' | 'user_id', number> & Record<'route' | 'key', string>;
+type Identity = Omit<ClaimedRow, 'token'>;
 
-/** The stored answer, or `undefined` when the key is now this request's. */
-async function claim(database: Knex, identity: Identity, digest: Buffer, token: string): Promise<Outcome | undefined> {
+/** Claims the key. Returns the stored response, or `undefined` if this request now holds the claim. */
+async function claimKey(
+  database: Knex,
+  identity: Identity,
+  digest: Buffer,
+  token: string,
+): Promise<Outcome | undefined> {
   const row = { ...identity, digest, token };
   const inserted = await database('idempotency_keys').insert(row).onConflict().ignore().returning('token');
   if (inserted.length === 1) return undefined;
 
-  const found = await database('idempotency_keys')
+  const existing = await database('idempotency_keys')
     .where(identity)
     .first<KeyRow | undefined>(
       'digest',
@@ -146,20 +167,20 @@ async function claim(database: Knex, identity: Identity, digest: Buffer, token: 
       database.raw(`claimed_at < now() - interval '${RETENTION}' as expired`),
       database.raw(`claimed_at < now() - interval '${LEASE}' as abandoned`),
     );
-  // Released between the two statements: as good as still running.
-  if (found === undefined) throw claimLost();
-  if (found.expired) return takeOver(database, row, `claimed_at < now() - interval '${RETENTION}'`);
-  if (!found.digest.equals(digest)) {
-    throw new DomainError('idempotency_key_reused', 'The key was used with different content');
+  // Released between the two statements: the client can retry.
+  if (existing === undefined) throw idempotencyInProgress();
+  if (existing.expired) return takeOver(database, row, `claimed_at < now() - interval '${RETENTION}'`);
+  if (!existing.digest.equals(digest)) {
+    throw new DomainError('idempotency_key_reused', 'The key was already used with a different request');
   }
-  if (found.state === 'finished') {
-    return { status: found.status ?? 200, text: found.body ?? '', revision: found.revision ?? undefined };
+  if (existing.state === 'finished') {
+    return { status: existing.status ?? 200, text: existing.body ?? '', revision: existing.revision ?? undefined };
   }
-  if (!found.abandoned) throw claimLost();
-  if (found.state === 'outside') {
+  if (!existing.abandoned) throw idempotencyInProgress();
+  if (existing.state === 'outside') {
     throw new DomainError(
       'idempotency_outcome_unknown',
-      'The outcome of the earlier request could not be stored; read before you write again',
+      'The outcome of the earlier request is unknown; read the resource before you retry',
     );
   }
   return takeOver(database, row, `state = 'claimed' and claimed_at < now() - interval '${LEASE}'`);
@@ -171,7 +192,7 @@ async function takeOver(
   condition: string,
 ): Promise<undefined> {
   const { digest, token, ...identity } = row;
-  const taken = await database('idempotency_keys').where(identity).whereRaw(condition).update({
+  const updated = await database('idempotency_keys').where(identity).whereRaw(condition).update({
     digest,
     token,
     state: 'claimed',
@@ -180,12 +201,12 @@ async function takeOver(
     body: null,
     revision: null,
   });
-  // Another request took it over first.
-  if (taken !== 1) throw claimLost();
+  // Another request was faster.
+  if (updated !== 1) throw idempotencyInProgress();
   return undefined;
 }
 
-/** Forgets keys past their retention; answers whether there may be more. */
+/** Deletes keys past their retention. Returns whether there may be more. */
 export async function sweepIdempotencyKeys(database: Knex): Promise<boolean> {
   const old = database('idempotency_keys')
     .select('workspace_id', 'user_id', 'route', 'key')

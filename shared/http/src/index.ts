@@ -1,27 +1,35 @@
+export { checkAccess } from './access.ts';
 export { checkContentLength, type JsonBody, MAX_BODY_BYTES, readJsonBody } from './body.ts';
+export {
+  type Contract,
+  type Contracts,
+  endpoint,
+  type Handlers,
+  implement,
+  internalRoute,
+  type InternalRoute,
+  type Method,
+  type Reply,
+  type RequestOf,
+  type Route,
+  type RouteRequest,
+} from './contract.ts';
 export {
   DomainError,
   ERROR_STATUS,
   type ErrorBody,
   errorBody,
   type ErrorCode,
-  invalid,
+  invalidRequest,
   notFound,
-  unavailable,
-  wrongState,
+  serviceUnavailable,
+  invalidState,
 } from './errors.ts';
+export { httpApp, type HttpAppOptions } from './http-app.ts';
 export {
-  httpApp,
-  type HttpAppOptions,
-  REQUEST_ID_HEADER,
-  requestIdOf,
-  sendError,
-  sendJson,
-  toDomainError,
-} from './http-app.ts';
-export {
-  claimLost,
+  idempotencyInProgress,
   createIdempotencyTable,
+  type ClaimedRow,
   type IdempotencyClaim,
   idempotently,
   type Outcome,
@@ -36,15 +44,16 @@ export {
   canonicalJson,
   CURSOR_PURPOSE,
   type Cursors,
+  cursorsOf,
   type CursorScope,
   DEFAULT_LIMIT,
   pageQuery,
   paginate,
   type Pagination,
   pagination,
-  type Position,
   signedCursors,
 } from './pagination.ts';
+export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './segment.ts';
 export { pathId, readPath, readQuery } from './parameters.ts';
 export {
   checkRevision,
@@ -55,29 +64,24 @@ export {
   VERSION_HEADER,
 } from './preconditions.ts';
 export {
+  openPrincipalVerifier,
   type Permission,
   PERMISSIONS,
   type Prerequisite,
   PREREQUISITES,
   type Principal,
   PRINCIPAL_HEADER,
-  PRINCIPAL_PURPOSE,
+  principalPurpose,
+  type PrincipalVerifier,
   type Scope,
   SCOPES,
   type ServicePrincipal,
   signPrincipal,
-  verifyPrincipal,
   type WorkspaceContext,
 } from './principal.ts';
-export {
-  internalRoute,
-  type InternalRoute,
-  type Method,
-  type Reply,
-  route,
-  type Route,
-  type RouteRequest,
-  type RouteSpec,
-} from './route.ts';
+export { sendError, sendJson } from './replies.ts';
+export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { type HttpServer, listen } from './server.ts';
+export { toDomainError } from './to-domain-error.ts';
 export { validate } from './validate.ts';

@@ -1,14 +1,14 @@
-import type { Keyring } from '@tocsin/runtime';
+import { openKeyring } from '@tocsin/runtime';
 import CircuitBreaker from 'opossum';
 import type { z } from 'zod';
-import { PRINCIPAL_HEADER, signPrincipal } from './principal.ts';
+import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
 
 /**
- * Asks another of our services; bounded in time, and checked against what the two agreed on. While the other one is known
- * to be down, calls fail at once.
+ * Calls another service. Each call has a timeout, and the response is validated. While the service is known to be down,
+ * calls fail at once.
  */
 export interface InternalClient {
-  /** @throws when the service is down, slow, refuses, or answers something else than `schema` */
+  /** @throws if the service is down or slow, returns an error status, or a body that does not match `schema` */
   get<Schema extends z.ZodType>(
     path: string,
     query: Record<string, string | number>,
@@ -17,10 +17,10 @@ export interface InternalClient {
   close(): void;
 }
 
-const TIMEOUT = 800;
+const REQUEST_TIMEOUT = 800;
 
-/** One that is down costs a request nothing after a few that tried. */
-const BREAKER = {
+/** After a few failed calls, further ones fail without waiting for the timeout. */
+const BREAKER_OPTIONS = {
   timeout: false,
   volumeThreshold: 3,
   errorThresholdPercentage: 50,
@@ -28,19 +28,30 @@ const BREAKER = {
   resetTimeout: 1_000,
 } as const;
 
-export function internalClient(options: { baseUrl: string; self: string; keyring: Keyring }): InternalClient {
-  const ask = async (path: string, query: Record<string, string | number>, schema: z.ZodType): Promise<unknown> => {
+/** @throws ConfigError if the key for calls from `self` to `service` is missing */
+export function internalClient(options: {
+  baseUrl: string;
+  self: string;
+  service: string;
+  secretKeys: string;
+}): InternalClient {
+  const keyring = openKeyring(options.secretKeys, principalPurpose(options.self, options.service));
+  const fetchJson = async (
+    path: string,
+    query: Record<string, string | number>,
+    schema: z.ZodType,
+  ): Promise<unknown> => {
     const url = new URL(path, options.baseUrl);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const response = await fetch(url, {
-      headers: { [PRINCIPAL_HEADER]: signPrincipal(options.keyring, { kind: 'service', name: options.self }) },
+      headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT),
     });
-    if (!response.ok) throw new Error(`${url.pathname} answered ${response.status}`);
+    if (!response.ok) throw new Error(`${url.pathname} returned status ${response.status}`);
     return schema.parse(await response.json());
   };
-  const breaker = new CircuitBreaker(ask, BREAKER);
+  const breaker = new CircuitBreaker(fetchJson, BREAKER_OPTIONS);
   return {
     get: async <Schema extends z.ZodType>(path: string, query: Record<string, string | number>, schema: Schema) =>
       (await breaker.fire(path, query, schema)) as z.output<Schema>,

@@ -1,13 +1,13 @@
-import { DomainError, invalid } from './errors.ts';
+import { DomainError, invalidRequest } from './errors.ts';
 
-/** Deeper nesting than any real value has, and shallower than any recursion over it could bear. */
+/** Deeper than any real value, and shallow enough for recursive functions. */
 const MAX_DEPTH = 100;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The one JSON document in `bytes`.
- * @throws DomainError `multiple_json_values` for two or more documents; `invalid_json` for anything else that does not parse
+ * Parses bytes that must contain exactly one JSON document.
+ * @throws DomainError `multiple_json_values` for two or more documents, `invalid_json` for anything else
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -20,7 +20,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(text);
   } catch {
     if (countDocuments(text) > 1)
-      throw new DomainError('multiple_json_values', 'The body holds more than one JSON document');
+      throw new DomainError('multiple_json_values', 'The body must be one JSON document, not several');
     throw new DomainError(
       'invalid_json',
       text.trim() === '' ? 'The body is empty' : 'The body is not a valid JSON document',
@@ -29,8 +29,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Refuses what JSON can say and we cannot keep as it was said: U+0000 and unpaired surrogates (Postgres holds neither),
- * integers past 2^53, and nesting beyond reason.
+ * Rejects JSON values that cannot be stored unchanged: U+0000 and unpaired surrogates (Postgres stores neither),
+ * numbers beyond 2^53 - 1, and nesting deeper than `MAX_DEPTH`.
  * @throws DomainError `invalid_request` with the path of the first such value
  */
 export function checkStorable(document: unknown): void {
@@ -39,10 +39,10 @@ export function checkStorable(document: unknown): void {
     const { value, path, depth } = next;
     if (typeof value === 'string') checkText(value, path);
     else if (typeof value === 'number') {
-      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw invalid(path, 'The number is beyond 2^53 - 1');
+      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw invalidRequest(path, 'Must be from -(2^53 - 1) to 2^53 - 1');
     } else if (typeof value === 'object' && value !== null) {
-      if (depth === MAX_DEPTH) throw invalid(path, `The value is nested more than ${MAX_DEPTH} levels deep`);
-      // In reverse, so that the first fault in the document's own order is the one that is told.
+      if (depth === MAX_DEPTH) throw invalidRequest(path, `Must not be nested more than ${MAX_DEPTH} levels deep`);
+      // In reverse, so that the first invalid value in document order is reported.
       for (const [key, child] of Object.entries(value).reverse()) {
         const childPath = path === '' ? key : `${path}.${key}`;
         checkText(key, path === '' ? printable(key) : `${path}.${printable(key)}`);
@@ -54,13 +54,13 @@ export function checkStorable(document: unknown): void {
 
 /** @throws DomainError `invalid_request` naming `field` */
 export function checkText(text: string, field: string): void {
-  if (text.includes('\0')) throw invalid(field, 'The text contains U+0000');
-  if (!text.isWellFormed()) throw invalid(field, 'The text contains an unpaired surrogate');
+  if (text.includes('\0')) throw invalidRequest(field, 'Must not contain U+0000');
+  if (!text.isWellFormed()) throw invalidRequest(field, 'Must not contain an unpaired surrogate');
 }
 
 const printable = (key: string) => key.replaceAll('\0', '\uFFFD').toWellFormed();
 
-/** How many complete documents `text` is made of; 0 when it is not made of complete documents. */
+/** Counts the documents in `text`; 0 if it is not a sequence of complete documents. */
 function countDocuments(text: string): number {
   let count = 0;
   let rest = text.trimStart();
@@ -77,7 +77,7 @@ function countDocuments(text: string): number {
   return count;
 }
 
-/** Where the value that `text` begins with ends, if it is one at all. */
+/** The index after the value at the start of `text`, provided that it is valid JSON. */
 function endOfValue(text: string): number {
   const first = text.charAt(0);
   if (first === '"') return endOfString(text, 0);

@@ -1,9 +1,9 @@
-/** Trimmed, blanks dropped, of values that differ only in case the first kept, in the order given. */
+/** Trims the values and drops blank ones and those that differ from an earlier one only in case. Keeps the order. */
 export function normaliseList(values: readonly string[]): string[] {
-  const kept = new Map<string, string>();
+  const byKey = new Map<string, string>();
   for (const value of values.map((item) => item.trim())) {
     const key = value.toLowerCase();
-    if (value !== '' && !kept.has(key)) kept.set(key, value);
+    if (value !== '' && !byKey.has(key)) byKey.set(key, value);
   }
-  return [...kept.values()];
+  return [...byKey.values()];
 }

@@ -2,7 +2,7 @@ import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, VERSION_HEADER } from './preconditions.ts';
-import type { Route } from './route.ts';
+import type { Contract, Contracts } from './contract.ts';
 
 const errorReply = z
   .object({
@@ -14,7 +14,7 @@ const errorReply = z
   })
   .meta({ id: 'Error' });
 
-/** The extensions that the gateway's route table is read from. */
+/** The OpenAPI extensions from which the gateway builds its route table. */
 export const EXTENSIONS = {
   service: 'x-tocsin-service',
   scope: 'x-tocsin-scope',
@@ -22,45 +22,47 @@ export const EXTENSIONS = {
   deprecation: 'x-tocsin-deprecation',
 } as const;
 
-/** A service's routes as an OpenAPI 3.1 document; deterministic, so that a stale one shows. */
-export function openApiDocument(service: string, routes: readonly Route[]) {
+/** Builds the OpenAPI 3.1 document of a service's contracts, in their order. */
+export function openApiDocument(service: string, contracts: Contracts) {
   const registry = new OpenAPIRegistry();
-  for (const route of routes) registry.registerPath(operation(service, route));
+  for (const [id, contract] of Object.entries(contracts)) registry.registerPath(operation(service, id, contract));
   return new OpenApiGeneratorV31(registry.definitions, { sortComponents: 'alphabetically' }).generateDocument({
     openapi: '3.1.0',
     info: { title: `Tocsin: ${service}`, version: '1' },
   });
 }
 
-function operation(service: string, route: Route): RouteConfig {
+function operation(service: string, id: string, contract: Contract): RouteConfig {
   const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
   const headers = z.object({
-    ...(route.idempotent === true && { [IDEMPOTENCY_HEADER]: z.string().min(1).max(128).optional() }),
-    ...(route.precondition === true && { [IF_VERSION_HEADER]: z.int().min(1) }),
+    ...(contract.idempotent === true && { [IDEMPOTENCY_HEADER]: z.string().min(1).max(128).optional() }),
+    ...(contract.precondition === true && { [IF_VERSION_HEADER]: z.int().min(1) }),
   });
   return {
-    method: route.method,
-    path: route.path,
-    operationId: route.id,
-    summary: route.summary,
-    ...(route.description !== undefined && { description: route.description }),
-    tags: [route.tag],
-    ...(route.deprecated !== undefined && { deprecated: true, [EXTENSIONS.deprecation]: route.deprecated }),
+    method: contract.method,
+    path: contract.path,
+    operationId: id,
+    summary: contract.summary,
+    ...(contract.description !== undefined && { description: contract.description }),
+    tags: [contract.tag],
+    ...(contract.deprecated !== undefined && { deprecated: true, [EXTENSIONS.deprecation]: contract.deprecated }),
     security: [{ token: [] }],
     [EXTENSIONS.service]: service,
-    [EXTENSIONS.scope]: route.scope,
-    [EXTENSIONS.needs]: route.needs ?? [],
+    [EXTENSIONS.scope]: contract.scope,
+    [EXTENSIONS.needs]: contract.needs ?? [],
     request: {
-      ...(route.params !== undefined && { params: route.params }),
-      ...(route.query !== undefined && { query: route.query }),
+      ...(contract.params !== undefined && { params: contract.params }),
+      ...(contract.query !== undefined && { query: contract.query }),
       headers,
-      ...(route.body !== undefined && { body: { required: route.bodyOptional !== true, content: json(route.body) } }),
+      ...(contract.body !== undefined && {
+        body: { required: contract.bodyOptional !== true, content: json(contract.body) },
+      }),
     },
     responses: {
-      [route.reply.status]: {
+      [contract.reply.status]: {
         description: 'Success',
-        ...(route.reply.versioned === true && { headers: z.object({ [VERSION_HEADER]: z.int().min(1) }) }),
-        ...(route.reply.body !== undefined && { content: json(route.reply.body) }),
+        ...(contract.reply.versioned === true && { headers: z.object({ [VERSION_HEADER]: z.int().min(1) }) }),
+        ...(contract.reply.body !== undefined && { content: json(contract.reply.body) }),
       },
       default: { description: 'Refusal or failure', content: json(errorReply) },
     },

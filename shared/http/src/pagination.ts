@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
-import { invalid } from './errors.ts';
+import { invalidRequest } from './errors.ts';
+import { type Position, readSegmentPosition, type SortSegment, type SegmentPosition } from './segment.ts';
 
 export const DEFAULT_LIMIT = 50;
 /** The purpose of the keyring that signs cursors. */
 export const CURSOR_PURPOSE = 'cursor';
 
-/** The query parameters of every collection (contract: Lists and cursors). */
+/** The query parameters of every list (contract: Lists and cursors). */
 export const pageQuery = {
   limit: z
     .int()
@@ -28,51 +29,61 @@ export const pagination = z
 
 export type Pagination = z.infer<typeof pagination>;
 
-/** A sort position: the values of the sort keys of the last row of a page. */
-export type Position = readonly (string | number | boolean | null)[];
-
-/** What a cursor belongs to; with any other it is refused. */
+/** The list that a cursor belongs to. A cursor is rejected with any other scope. */
 export interface CursorScope {
   workspaceId: number;
   path: string;
-  /** The canonical filters and sort, `limit` and `cursor` left out. */
+  /** The canonical filters and sort, without `limit` and `cursor`. */
   filters?: unknown;
 }
 
 export interface Cursors {
-  encode(position: Position, scope: CursorScope): string;
-  /** @throws DomainError `invalid_request` with `field: "cursor"` for one that is forged, foreign or of another scope */
-  decode(cursor: string, scope: CursorScope): Position;
+  encode(position: SegmentPosition, scope: CursorScope): string;
+  /**
+   * @throws DomainError `invalid_request` with `field: "cursor"` if the cursor is forged or of another scope, or if its
+   *   position is in none of these segments, which can happen with a cursor of another release
+   */
+  decode<Of extends SortSegment>(cursor: string, scope: CursorScope, segments: readonly Of[]): SegmentPosition<Of>;
 }
+
+/** Cursors of a list whose sort order has one segment. */
+export const cursorsOf = <const Of extends SortSegment>(cursors: Cursors, segment: Of) => ({
+  encode: (position: Position<Of>, scope: CursorScope) => cursors.encode({ segment: segment.name, position }, scope),
+  decode: (cursor: string, scope: CursorScope): Position<Of> => cursors.decode(cursor, scope, [segment]).position,
+});
 
 const MAC_BYTES = 32;
 
 export function signedCursors(keyring: Keyring): Cursors {
-  // The scope is part of what is signed and not of what is sent: a cursor stays short whatever the filters.
+  // The scope is signed but not part of the cursor, so that cursors stay short with any filters.
   const message = (payload: Buffer, scope: CursorScope) =>
     Buffer.concat([createHash('sha256').update(canonicalJson(scope)).digest(), payload]);
   return {
-    encode(position, scope) {
-      const payload = Buffer.from(JSON.stringify(position));
+    encode({ segment, position }, scope) {
+      const payload = Buffer.from(JSON.stringify([segment, ...position]));
       const mac = keyring.sign(message(payload, scope));
       return Buffer.concat([mac, payload]).toString('base64url');
     },
-    decode(cursor, scope) {
+    decode(cursor, scope, segments) {
       const bytes = Buffer.from(cursor, 'base64url');
       const payload = bytes.subarray(MAC_BYTES);
-      // Of all texts that decode to these bytes, only the one that was given out.
+      // Several texts decode to these bytes; only the canonical one is valid.
       if (
         bytes.toString('base64url') !== cursor ||
         !keyring.verify(message(payload, scope), bytes.subarray(0, MAC_BYTES))
       ) {
-        throw invalid('cursor', 'The cursor does not belong to this list, its filters and its sort');
+        throw invalidRequest('cursor', 'Must be a next_cursor of this list with the same filters and sort');
       }
-      return JSON.parse(payload.toString()) as Position;
+      const segmentPosition = readSegmentPosition(JSON.parse(payload.toString()), segments);
+      if (segmentPosition === undefined) {
+        throw invalidRequest('cursor', 'Is out of date; start again without a cursor');
+      }
+      return segmentPosition;
     },
   };
 }
 
-/** The page that `limit + 1` fetched rows make, and the cursor to the next. */
+/** Builds a page from up to `limit + 1` rows, and the cursor of the next page if there is one. */
 export function paginate<Row>(options: { rows: readonly Row[]; limit: number; nextCursor: (last: Row) => string }): {
   page: Row[];
   pagination: Pagination;
@@ -86,7 +97,7 @@ export function paginate<Row>(options: { rows: readonly Row[]; limit: number; ne
   };
 }
 
-/** JSON with sorted keys and no undefined members: equal values make equal texts. */
+/** JSON with sorted keys and no undefined members: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

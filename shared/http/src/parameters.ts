@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { invalid } from './errors.ts';
+import { invalidRequest } from './errors.ts';
 import { checkText } from './json.ts';
 
-/** What a parameter's text is to become, read off its schema. */
+/** The type that a parameter's text is converted to, derived from its schema. */
 type Kind = 'string' | 'integer' | 'boolean';
 
 interface Parameter {
@@ -10,11 +10,11 @@ interface Parameter {
   repeatable: boolean;
 }
 
-/** A path ID: an integer of at least 1. One that is beyond any row's is valid and simply not found. */
+/** A path ID: an integer of at least 1. One that is larger than any row's is valid and not found. */
 export const pathId = z.int().min(1).meta({ description: 'Numeric ID' });
 
 /**
- * Reads a query string against its schema: unknown parameters are refused, and so is one given twice that is not an array.
+ * Reads a query string by its schema. Rejects unknown parameters, and repeated ones that are not arrays.
  * @throws DomainError `invalid_request` naming the parameter
  */
 export function readQuery(search: string, schema: z.ZodObject): Record<string, unknown> {
@@ -25,17 +25,17 @@ export function readQuery(search: string, schema: z.ZodObject): Record<string, u
     const cut = pair.indexOf('=');
     const name = decode(cut === -1 ? pair : pair.slice(0, cut), 'query');
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (declared === undefined) throw invalid(name.replaceAll('\0', '\uFFFD'), 'There is no such query parameter');
+    if (declared === undefined) throw invalidRequest(name.replaceAll('\0', '\uFFFD'), 'Unknown query parameter');
     const { kind, repeatable } = describeParameter(declared);
     const value = convert(decode(cut === -1 ? '' : pair.slice(cut + 1), name), kind, name);
     if (repeatable) raw[name] = [...((raw[name] as unknown[] | undefined) ?? []), value];
-    else if (Object.hasOwn(raw, name)) throw invalid(name, 'The parameter is given twice');
+    else if (Object.hasOwn(raw, name)) throw invalidRequest(name, 'Must not be given more than once');
     else raw[name] = value;
   }
   return raw;
 }
 
-/** Path parameters, decoded already, as their schema wants them. */
+/** Converts decoded path parameters to the types of their schema. */
 export function readPath(params: Record<string, string>, schema: z.ZodObject): Record<string, unknown> {
   const shape = schema.shape as Record<string, z.ZodType>;
   return Object.fromEntries(
@@ -45,8 +45,8 @@ export function readPath(params: Record<string, string>, schema: z.ZodObject): R
         checkText(text, name);
         return [name, text];
       }
-      if (!/^[1-9]\d*$/.test(text)) throw invalid(name, 'Must be an integer of at least 1');
-      // Beyond every ID there is: valid, and not found.
+      if (!/^[1-9]\d*$/.test(text)) throw invalidRequest(name, 'Must be an integer of at least 1');
+      // Larger than any existing ID: valid, but not found.
       return [name, Math.min(Number(text), Number.MAX_SAFE_INTEGER)];
     }),
   );
@@ -55,8 +55,8 @@ export function readPath(params: Record<string, string>, schema: z.ZodObject): R
 const described = new WeakMap<z.ZodType, Parameter>();
 
 function describeParameter(schema: z.ZodType): Parameter {
-  const known = described.get(schema);
-  if (known !== undefined) return known;
+  const cached = described.get(schema);
+  if (cached !== undefined) return cached;
   const { def } = schema as z.ZodType & { def: { type: string; innerType?: z.ZodType; element?: z.ZodType } };
   const inner = def.innerType ?? def.element;
   const parameter: Parameter =
@@ -72,7 +72,7 @@ function decode(text: string, field: string): string {
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalid(field, 'The percent-encoding is not valid UTF-8');
+    throw invalidRequest(field, 'Must be percent-encoded UTF-8');
   }
   if (field !== 'query') checkText(decoded, field);
   return decoded;
@@ -82,9 +82,9 @@ function convert(text: string, kind: Kind, field: string): unknown {
   if (kind === 'string') return text;
   if (kind === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true';
-    throw invalid(field, 'Must be true or false');
+    throw invalidRequest(field, 'Must be true or false');
   }
   const number = Number(text);
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number)) throw invalid(field, 'Must be an integer');
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number)) throw invalidRequest(field, 'Must be an integer');
   return number;
 }

@@ -5,14 +5,18 @@ export const IF_VERSION_HEADER = 'If-Service-Resource-Version';
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 
 /**
- * The revision that a PATCH expects (contract: Revisions).
- * @throws DomainError `precondition_required` (428) without the header, `invalid_precondition` for anything but plain digits
+ * Reads the revision that a PATCH expects (contract: Revisions).
+ * @throws DomainError `precondition_required` (428) without it, `invalid_precondition` unless it is plain digits
  */
 export function readExpectedRevision(header: string | undefined): number {
   if (header === undefined) {
-    throw new DomainError('precondition_required', `Send ${IF_VERSION_HEADER} with the revision you read`, {
-      field: IF_VERSION_HEADER,
-    });
+    throw new DomainError(
+      'precondition_required',
+      `${IF_VERSION_HEADER} is required: send the revision that you read`,
+      {
+        field: IF_VERSION_HEADER,
+      },
+    );
   }
   const revision = Number(header);
   if (!/^[1-9]\d*$/.test(header) || !Number.isSafeInteger(revision)) {
@@ -23,7 +27,7 @@ export function readExpectedRevision(header: string | undefined): number {
   return revision;
 }
 
-/** @throws DomainError `precondition_failed` (412) when somebody else was faster */
+/** @throws DomainError `precondition_failed` (412) if the resource has changed since the client read it */
 export function checkRevision(current: number, expected: number, field: string = IF_VERSION_HEADER): void {
   if (current !== expected) {
     throw new DomainError('precondition_failed', `The resource is at revision ${current}, not ${expected}`, { field });

@@ -1,5 +1,5 @@
+import { boundedCache, type Keyring, openKeyring } from '@tocsin/runtime';
 import { z } from 'zod';
-import type { Keyring } from '@tocsin/runtime';
 
 /** Every scope that an API key can have (contract: Authentication). */
 export const SCOPES = [
@@ -19,8 +19,8 @@ export type Scope = (typeof SCOPES)[number];
 export const PERMISSIONS = ['manage_settings', 'manage_teams'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 /**
- * What an operation asks for besides the key's scope: a seat and permissions of the key's owner, which the gateway checks, and
- * a state of the incident, which its service does.
+ * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of
+ * the key's owner; the incident service checks the state of the incident.
  */
 export const PREREQUISITES = ['active_responder', ...PERMISSIONS, 'mutable_incident', 'slack_channel'] as const;
 export type Prerequisite = (typeof PREREQUISITES)[number];
@@ -28,8 +28,8 @@ export type Prerequisite = (typeof PREREQUISITES)[number];
 const id = z.int().min(1);
 
 /**
- * Whom a request is made for, as the gateway found out and signed. It carries the workspace's settings too, so no
- * service needs a copy of them; `version` counts the changes of the workspace's configuration and users.
+ * The user that a request is made for and what that user may do, determined and signed by the gateway. Includes the
+ * workspace's settings, so that no service needs a copy; `version` counts changes to its configuration and users.
  */
 const userPrincipal = z.object({
   kind: z.literal('user'),
@@ -44,10 +44,14 @@ const userPrincipal = z.object({
   }),
   user_id: id,
   key_id: id,
+  // Strings, so that a service accepts a principal of a newer gateway that has more scopes.
+  scopes: z.array(z.string()),
+  seat: z.enum(['responder', 'none']),
+  permissions: z.array(z.string()),
 });
 
-/** One of our own services, asking another. */
-const servicePrincipal = z.object({ kind: z.literal('service'), name: z.string() });
+/** A service that calls another one; the signing key identifies it. */
+const servicePrincipal = z.object({ kind: z.literal('service') });
 
 const signed = z.object({
   principal: z.discriminatedUnion('kind', [userPrincipal, servicePrincipal]),
@@ -59,24 +63,103 @@ export type ServicePrincipal = z.infer<typeof servicePrincipal>;
 export type WorkspaceContext = Principal['workspace'];
 
 export const PRINCIPAL_HEADER = 'x-tocsin-principal';
-/** The purpose of the keyring that signs principals. */
-export const PRINCIPAL_PURPOSE = 'principal';
 
-/** Long enough for a slow hop and clocks that differ a little; too short to be worth stealing. */
-const LIFETIME = 60_000;
+/** The purpose of the key with which `issuer` signs its requests to `audience`; only these two have it. */
+export const principalPurpose = (issuer: string, audience: string): string => `principal/${issuer}/${audience}`;
 
+/** Milliseconds: long enough for a slow request, and for clocks that differ by as much. */
+const LIFETIME = 30_000;
+/** Milliseconds: a principal that expires later than this is rejected, even with a valid signature. */
+const MAX_LIFETIME = 60_000;
+
+/**
+ * Builds the header that names the caller of a request: `<payload>.<HMAC-SHA256 of that text>`, both in base64url.
+ * @param keyring of `principalPurpose(issuer, audience)`
+ */
 export function signPrincipal(keyring: Keyring, principal: Principal | ServicePrincipal): string {
-  const payload = Buffer.from(JSON.stringify({ principal, expires: Date.now() + LIFETIME }));
-  return `${payload.toString('base64url')}.${keyring.sign(payload).toString('base64url')}`;
+  const payload = Buffer.from(JSON.stringify({ principal, expires: Date.now() + LIFETIME })).toString('base64url');
+  return `${payload}.${keyring.sign(payload).toString('base64url')}`;
 }
 
-/** The principal that the header vouches for; `undefined` for a forged, foreign or expired one. */
-export function verifyPrincipal(
-  keyring: Keyring,
-  header: string | undefined,
-): Principal | ServicePrincipal | undefined {
-  const [payload, signature] = (header ?? '').split('.').map((part) => Buffer.from(part, 'base64url'));
-  if (payload === undefined || signature === undefined || !keyring.verify(payload, signature)) return undefined;
-  const { success, data } = signed.safeParse(JSON.parse(payload.toString()));
-  return success && data.expires > Date.now() ? data.principal : undefined;
+/** Verifies principal headers. Returns `undefined` for one that is forged, expired or for another service. */
+export interface PrincipalVerifier {
+  /** The user, if the gateway signed the header. */
+  user(header: string | undefined): Principal | undefined;
+  /** The name of the calling service, if it is one of `callers`. */
+  service(header: string | undefined, callers: readonly string[]): string | undefined;
+}
+
+/** The size of the cache of verified principals; about four thousand of them. */
+const CACHE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Opens the keys for requests to `audience`: the gateway's, except for the gateway itself, and those of its callers.
+ * @throws ConfigError if one of them is missing
+ */
+export function openPrincipalVerifier(options: {
+  secretKeys: string;
+  audience: string;
+  /** The services that may call it. */
+  callers: readonly string[];
+}): PrincipalVerifier {
+  const keyringOf = (issuer: string) => openKeyring(options.secretKeys, principalPurpose(issuer, options.audience));
+  const gateway = options.audience === 'gateway' ? undefined : cachingVerifier(keyringOf('gateway'));
+  const services = options.callers.map((name) => ({ name, verify: cachingVerifier(keyringOf(name)) }));
+  return {
+    user: (header) => {
+      const principal = gateway?.(header);
+      return principal?.kind === 'user' ? principal : undefined;
+    },
+    service: (header, callers) =>
+      services.find(({ name, verify }) => callers.includes(name) && verify(header)?.kind === 'service')?.name,
+  };
+}
+
+interface Verified {
+  principal: Principal | ServicePrincipal;
+  expires: number;
+}
+
+/** Caches verified principals by the header's exact text: the gateway sends the same header for one second. */
+function cachingVerifier(keyring: Keyring): (header: string | undefined) => Verified['principal'] | undefined {
+  const cache = boundedCache<string, Verified>({
+    bytes: CACHE_BYTES,
+    // The text and the parsed object.
+    sizeOf: (_verified, header) => 3 * header.length,
+  });
+  return (header = '') => {
+    const cached = cache.get(header);
+    const verified = cached ?? readSigned(keyring, header);
+    const remaining = (verified?.expires ?? 0) - Date.now();
+    if (verified === undefined || remaining <= 0 || remaining > MAX_LIFETIME) {
+      cache.delete(header);
+      return undefined;
+    }
+    if (cached === undefined) cache.set(header, verified);
+    return verified.principal;
+  };
+}
+
+function readSigned(keyring: Keyring, header: string): Verified | undefined {
+  const dot = header.indexOf('.');
+  const [payload, text] = [header.slice(0, Math.max(dot, 0)), header.slice(dot + 1)];
+  const signature = Buffer.from(text, 'base64url');
+  // The payload's text is signed. Several texts decode to the signature; only the canonical one is valid.
+  if (signature.toString('base64url') !== text || !keyring.verify(payload, signature)) return undefined;
+  const { success, data } = signed.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
+  return success ? deepFreeze(data) : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Many requests share the same object. */
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) deepFreeze(member);
+  return Object.freeze(value);
 }

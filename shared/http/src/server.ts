@@ -1,44 +1,46 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { refuseMalformed } from './malformed.ts';
+import { rejectMalformedRequest } from './malformed-request.ts';
 
 export interface HttpServer {
   url: string;
   port: number;
-  /** Takes no new connection, lets requests under way finish, and closes. */
+  /** Accepts no new connections, waits for requests in progress, and closes. */
   close(): Promise<void>;
 }
 
-/** Room for the longest list query that the contract allows: a hundred regions of 64 characters, percent-encoded. */
+/** Enough for the longest list query of the contract: a hundred regions of 64 characters, percent-encoded. */
 export const MAX_HEADER_BYTES = 131_072;
 
-/** A connection is dropped when the drain takes longer; milliseconds. */
+/** Milliseconds to wait for requests in progress before their connections are closed. */
 const DRAIN_TIMEOUT = 15_000;
 
-/** @throws the system's error, with `code` and `port`, when the address cannot be had */
+/** @throws the system's error, with `code` and `port`, if the address is not available */
 export async function listen(handler: RequestListener, address: { host: string; port: number }): Promise<HttpServer> {
   let draining = false;
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  // Whoever needs a Host refuses its absence in the form of all other errors.
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  // The handler rejects a missing Host with an error body in the usual format.
   const server = createServer({ requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-    answering.set(request.socket, response);
-    // A client with a kept-alive connection must move on, or the drain would wait for its next request.
-    if (draining) response.setHeader('Connection', 'close');
+    responses.set(request.socket, response);
+    // While draining: a client with a keep-alive connection must not send another request on it.
+    // After an upgrade request: Node parses nothing that follows, so the client must send further requests on a new
+    // connection.
+    if (draining || offersUpgrade(request)) response.setHeader('Connection', 'close');
     handler(request, response);
   });
-  // An expectation that we know nothing of is no reason to refuse what goes with it.
+  // Ignore an unknown Expect header.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // In the middle of an answer, another one would only garble it.
-    if (answering.get(socket)?.headersSent === true && answering.get(socket)?.writableEnded === false) socket.destroy();
-    else refuseMalformed(error, socket);
+    // In the middle of a response a second one would corrupt it.
+    if (responses.get(socket)?.headersSent === true && responses.get(socket)?.writableEnded === false) socket.destroy();
+    else rejectMalformedRequest(error, socket);
   });
-  // Longer than the keep-alive of the proxies before us, or they would send into a connection that we are closing.
+  // Longer than the keep-alive of reverse proxies, which would otherwise send requests on a closing connection.
   server.keepAliveTimeout = 65_000;
   server.headersTimeout = 30_000;
   server.requestTimeout = 60_000;
-  await bound(server, address);
+  await startListening(server, address);
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -56,7 +58,9 @@ export async function listen(handler: RequestListener, address: { host: string; 
   };
 }
 
-async function bound(server: Server, address: { host: string; port: number }): Promise<void> {
+const offersUpgrade = ({ headers }: IncomingMessage) => headers.upgrade !== undefined;
+
+async function startListening(server: Server, address: { host: string; port: number }): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen(address, resolve);

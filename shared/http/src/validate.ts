@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { DomainError, type ErrorCode, invalid } from './errors.ts';
+import { DomainError, type ErrorCode, invalidRequest } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * Checks input against its schema. Where several things are wrong, an unknown property is told first: it is the likeliest
- * cause of the rest.
+ * Validates input by its schema. Of several errors, an unknown property is reported first: it is the likeliest cause of
+ * the others.
  * @throws DomainError `unknown_field` or `code`, with the dotted path as `field`
  */
 export function validate<Schema extends z.ZodType>(
@@ -15,22 +15,22 @@ export function validate<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues, code);
+  throw validationError(parsed.error.issues, code);
 }
 
-/** The same for a query string, where a parameter is named whole, whichever of its values is at fault. */
+/** Validates a query string. `field` is the parameter's name, whichever of its values is invalid. */
 export function validateQuery<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
-  throw invalid(String(first?.path[0] ?? ''), first?.message ?? 'The query is invalid');
+  throw invalidRequest(String(first?.path[0] ?? ''), first?.message ?? 'The query is invalid');
 }
 
-function refusal(issues: readonly Issue[], code: ErrorCode): DomainError {
+function validationError(issues: readonly Issue[], code: ErrorCode): DomainError {
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown !== undefined) {
     const field = dotted([...unknown.path, unknown.keys[0] ?? '']);
-    return new DomainError('unknown_field', `There is no property ${field}`, { field });
+    return new DomainError('unknown_field', `Unknown property ${field}`, { field });
   }
   const [first] = issues;
   if (first === undefined) return new DomainError(code, 'The input is invalid');
@@ -38,7 +38,7 @@ function refusal(issues: readonly Issue[], code: ErrorCode): DomainError {
   return new DomainError(code, message, { field: dotted(path) });
 }
 
-/** In a union the branch that got furthest says best what is wrong. */
+/** For a union, returns the issue of the branch that matched deepest: it describes the error best. */
 function deepest(issue: Issue): Pick<Issue, 'path' | 'message'> {
   if (issue.code !== 'invalid_union') return issue;
   const [inner] = issue.errors

@@ -1,93 +1,89 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { createLogger, createMetrics, openKeyring } from '@tocsin/runtime';
+import { createLogger, createMetrics } from '@tocsin/runtime';
 import { asService, asUser, type Client, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { z } from 'zod';
 import {
+  type Contracts,
   httpApp,
   type HttpServer,
+  implement,
   internalRoute,
   listen,
   MAX_BODY_BYTES,
   pathId,
-  PRINCIPAL_PURPOSE,
-  route,
+  openPrincipalVerifier,
 } from '../src/index.ts';
 
 const shared = { tag: 'Things', scope: 'teams:write', summary: '' } as const;
-const routes = [
-  route({
+const contracts = {
+  createThing: {
     ...shared,
-    id: 'createThing',
     method: 'post',
     path: '/things',
     idempotent: true,
     body: z.strictObject({ name: z.string(), nested: z.strictObject({ list: z.array(z.int()) }).optional() }),
     reply: { status: 201, body: z.unknown(), versioned: true },
-    handle: async ({ body }) => ({ body: { thing: body }, revision: 1 }),
-  }),
-  route({
+  },
+  updateThing: {
     ...shared,
-    id: 'updateThing',
     method: 'patch',
     path: '/things/{id}',
     params: z.strictObject({ id: pathId }),
     precondition: true,
     body: z.strictObject({ name: z.string().optional() }),
     reply: { status: 200, body: z.unknown() },
-    handle: async ({ params, expectedRevision }) => ({ body: { id: params.id, expectedRevision } }),
-  }),
-  route({
+  },
+  touchThing: {
     ...shared,
-    id: 'touchThing',
     method: 'post',
     path: '/things/{id}/touch',
     params: z.strictObject({ id: pathId }),
     reply: { status: 204 },
-    handle: async () => ({}),
-  }),
-  route({
+  },
+  guardedThing: {
     ...shared,
-    id: 'wordedThing',
+    method: 'post',
+    path: '/guarded',
+    needs: ['active_responder', 'manage_teams'],
+    reply: { status: 204 },
+  },
+  wordedThing: {
+    ...shared,
     method: 'post',
     path: '/worded',
     body: z.strictObject({ word: z.string() }),
     bodyFault: 'invalid_slack_channel_name_request',
     reply: { status: 204 },
-    handle: async () => ({}),
-  }),
-  route({
+  },
+  failThing: {
     ...shared,
-    id: 'failThing',
     method: 'get',
     path: '/fail',
     deprecated: { since: '2026-11-20T00:00:00Z', sunset: '2027-06-01T00:00:00Z', successor: '/things' },
     reply: { status: 200, body: z.unknown() },
-    handle: async () => {
-      throw new Error('postgres://user:hunter2@db/ is broken');
-    },
-  }),
-  route({
+  },
+  oldThing: {
     ...shared,
-    id: 'slowThing',
-    method: 'get',
-    path: '/slow',
-    reply: { status: 200, body: z.unknown() },
-    handle: async () => {
-      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
-    },
-  }),
-  route({
-    ...shared,
-    id: 'oldThing',
     method: 'get',
     path: '/old/{id}',
     params: z.strictObject({ id: pathId }),
     deprecated: { since: '2026-11-20T00:00:00Z', sunset: '2027-06-01T00:00:00Z', successor: '/things/{id}' },
     reply: { status: 200, body: z.unknown() },
-    handle: async () => ({ body: {} }),
-  }),
-];
+  },
+} as const satisfies Contracts;
+
+const routes = implement(contracts, {
+  createThing: async ({ body }) => ({ body: { thing: body }, revision: 1 }),
+  updateThing: async ({ params, expectedRevision }) => ({ body: { id: params.id, expectedRevision } }),
+  touchThing: async () => ({}),
+  guardedThing: async () => ({}),
+  wordedThing: async () => ({}),
+  failThing: async () => {
+    throw new Error('postgres://user:hunter2@db/ is broken');
+  },
+  oldThing: async () => ({ body: {} }),
+});
 
 let server: HttpServer;
 let client: Client;
@@ -99,18 +95,23 @@ beforeAll(async () => {
     internalRoutes: [
       internalRoute({
         path: '/internal/changes',
+        callers: ['one'],
         query: z.strictObject({ since: z.int() }),
         handle: async ({ since }) => ({ since }),
       }),
     ],
-    dependencies: [{ name: 'moon', vital: false, check: async () => false }],
-    keyring: openKeyring(TEST_SECRET_KEYS, PRINCIPAL_PURPOSE),
+    readinessChecks: [{ name: 'moon', required: false, check: async () => false }],
+    principals: openPrincipalVerifier({
+      secretKeys: TEST_SECRET_KEYS,
+      audience: 'test',
+      callers: ['one', 'other'],
+    }),
     log: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void logged.push(line) } }),
     metrics: createMetrics('test'),
     checkReplies: true,
   });
   server = await listen(app, { host: '127.0.0.1', port: 0 });
-  client = httpClient(server.url, asUser());
+  client = httpClient(server.url, asUser('test'));
 });
 afterAll(async () => server.close());
 
@@ -130,21 +131,21 @@ describe('a body', () => {
     ['an integer past 2^53', { name: 'a', nested: { list: [2 ** 53] } }, '400 invalid_request nested.list.0'],
     ['a list', [], '400 invalid_request'],
     ['null', 'null', '400 invalid_request'],
-    ['no JSON', '{name}', '400 invalid_json'],
-    ['nothing', '', '400 invalid_json'],
+    ['invalid JSON', '{name}', '400 invalid_json'],
+    ['no content', '', '400 invalid_json'],
     ['two documents', '{}{}', '400 multiple_json_values'],
-  ])('with %s is refused', async (_what, body, expected) => {
+  ])('with %s is rejected', async (_what, body, expected) => {
     expect(outcome(await client.post('/things', body))).toBe(expected);
   });
 
-  test('of 1 MiB is taken, one byte more is not', async () => {
+  test('of 1 MiB is accepted, one byte more is not', async () => {
     const frame = '{"name":""}'.length;
     const body = (size: number) => `{"name":"${'a'.repeat(size - frame)}"}`;
     expect((await client.post('/things', body(MAX_BODY_BYTES))).status).toBe(201);
     expect(outcome(await client.post('/things', body(MAX_BODY_BYTES + 1)))).toBe('413 request_body_too_large');
   });
 
-  test('without announced length is cut off at 1 MiB, while it streams', async () => {
+  test('without Content-Length is rejected at 1 MiB, while it streams', async () => {
     const answer = await rawRequest(
       ['POST /things HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked'],
       (socket) => {
@@ -167,7 +168,7 @@ describe('a body', () => {
     );
   });
 
-  test('may be missing where an operation takes none', async () => {
+  test('may be missing if the operation accepts none', async () => {
     expect((await client.post('/things/1/touch')).status).toBe(204);
     expect((await client.post('/things/1/touch', {})).status).toBe(204);
     expect(outcome(await client.post('/things/1/touch', { a: 1 }))).toBe('400 unknown_field a');
@@ -190,19 +191,19 @@ describe('headers', () => {
     },
   );
 
-  test('the revision is wanted, and told before the body is looked at', async () => {
+  test('the revision is required, and checked before the body', async () => {
     expect(outcome(await client.patch('/things/1', '{'))).toBe('428 precondition_required If-Service-Resource-Version');
     expect(outcome(await client.patch('/things/x', '{'))).toBe('400 invalid_request id');
   });
 
-  test('the request ID is kept, or replaced when it is none', async () => {
+  test('the request ID is kept, or replaced if it is invalid', async () => {
     const kept = await client.post('/things', {}, { 'X-Request-ID': 'abc-123' });
     expect(kept.body.request_id).toBe('abc-123');
     const replaced = await client.post('/things', {}, { 'X-Request-ID': 'a b' });
     expect(replaced.body.request_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('a deprecated operation says so, and what comes after it', async () => {
+  test('a deprecated operation has headers with the dates and the successor', async () => {
     const { headers } = await client.get('/old/7');
     expect(headers.get('Deprecation')).toBe('@1795132800');
     expect(headers.get('Sunset')).toBe('Tue, 01 Jun 2027 00:00:00 GMT');
@@ -212,7 +213,7 @@ describe('headers', () => {
     expect(refused.headers.get('Deprecation')).toBe('@1795132800');
   });
 
-  test('a body that breaks its schema is told by the code of the route, an unknown property always as one', async () => {
+  test('an invalid body has the error code of its contract, an unknown property always unknown_field', async () => {
     const wrong = await client.post('/worded', { word: 7 });
     expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_slack_channel_name_request', field: 'word' } });
     const unknown = await client.post('/worded', { word: 'x', other: 1 });
@@ -220,25 +221,53 @@ describe('headers', () => {
   });
 });
 
-describe('who asks', () => {
+describe('the principal header', () => {
   test.each([
-    ['nobody', {}],
-    ['a service, for a user', asService()],
-    ['a forged principal', { 'x-tocsin-principal': asUser()['x-tocsin-principal'].replace(/.$/, '.') }],
-    ['garbage', { 'x-tocsin-principal': 'e30.e30' }],
-  ])('%s is turned away', async (_who, headers) => {
+    ['missing', {}],
+    ['of a service, on a route for users', asService('one', 'test')],
+    ['for another service', asUser('elsewhere')],
+    ['forged', { 'x-tocsin-principal': asUser('test')['x-tocsin-principal'].replace(/.$/, '.') }],
+    ['malformed', { 'x-tocsin-principal': 'e30.e30' }],
+  ])('%s is a 401', async (_who, headers) => {
     expect(outcome(await httpClient(server.url, headers).post('/things', { name: 'a' }))).toBe(
       '401 authentication_required',
     );
   });
 
-  test('internal routes are for services only', async () => {
-    expect((await client.get('/internal/changes?since=1')).status).toBe(401);
-    expect((await httpClient(server.url, asService()).get('/internal/changes?since=1')).body).toEqual({ since: 1 });
+  test('internal routes accept only the services that they name', async () => {
+    const get = async (headers: Record<string, string>) =>
+      httpClient(server.url, headers).get('/internal/changes?since=1');
+    expect((await get(asUser('test'))).status).toBe(401);
+    for (const [caller, audience] of [
+      ['other', 'test'],
+      ['unknown', 'test'],
+      ['gateway', 'test'],
+      ['one', 'elsewhere'],
+    ] as const) {
+      expect((await get(asService(caller, audience))).status).toBe(401);
+    }
+    expect((await get(asService('one', 'test'))).body).toEqual({ since: 1 });
   });
 });
 
-test('a fault of ours is told without detail, and logged once with the request ID', async () => {
+describe('the service also checks', () => {
+  test.each([
+    ['the scope', { scopes: ['teams:read'] }, 'missing_scope', { required_scope: 'teams:write' }],
+    ['the seat', { seat: 'none' }, 'responder_seat_required', { required_seat: 'responder' }],
+    [
+      'a permission',
+      { permissions: ['manage_settings'] },
+      'missing_role_permission',
+      { required_permission: 'manage_teams' },
+    ],
+  ] as const)('%s', async (_what, user, code, details) => {
+    const refused = await httpClient(server.url, asUser('test', user)).post('/guarded', '{');
+    expect(refused).toMatchObject({ status: 403, body: { code, details } });
+    expect((await client.post('/guarded')).status).toBe(204);
+  });
+});
+
+test('an internal error is returned without details, and logged once with the request ID', async () => {
   const { status, text, body } = await client.get('/fail', { 'X-Request-ID': 'fault-1' });
   expect(status).toBe(500);
   expect(text).not.toContain('hunter2');
@@ -246,16 +275,11 @@ test('a fault of ours is told without detail, and logged once with the request I
   expect(logged.filter((line) => line.includes('fault-1'))).toHaveLength(1);
 });
 
-test('a statement that outlives its time is worth another try, and no fault', async () => {
-  const { status, body, headers } = await client.get('/slow');
-  expect([status, body.code, headers.get('Retry-After')]).toEqual([503, 'service_unavailable', '1']);
-});
-
-test('an app is ready without what is not vital', async () => {
+test('an app is ready while only optional dependencies are down', async () => {
   expect((await client.get('/readyz')).body).toEqual({ status: 'ready', dependencies: { moon: 'down' } });
 });
 
-test('requests under way finish when the app stops', async () => {
+test('requests in progress finish when the app stops', async () => {
   let arrived: () => void = () => undefined;
   const started = new Promise<void>((resolve) => (arrived = resolve));
   let finish: () => void = () => undefined;
@@ -275,7 +299,7 @@ test('requests under way finish when the app stops', async () => {
   await closed;
 });
 
-/** Speaks HTTP by hand, for what no client would send; answers what came back up to the end of the JSON body. */
+/** Sends raw HTTP that no client would send, and returns the response up to the end of the JSON body. */
 async function rawRequest(head: string[], body: (socket: ReturnType<typeof connect>) => void): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   let answer = '';
@@ -285,7 +309,7 @@ async function rawRequest(head: string[], body: (socket: ReturnType<typeof conne
       if (answer.endsWith('}')) resolve();
     });
   });
-  const principal = asUser()['x-tocsin-principal'];
+  const principal = asUser('test')['x-tocsin-principal'];
   socket.write(`${[...head, `x-tocsin-principal: ${principal}`].join('\r\n')}\r\n\r\n`);
   body(socket);
   await answered;

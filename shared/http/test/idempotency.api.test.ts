@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
 import { type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
-import { DomainError, idempotently, invalid, type Reply, sweepIdempotencyKeys, wrongState } from '../src/index.ts';
+import {
+  DomainError,
+  idempotently,
+  invalidRequest,
+  type Reply,
+  sweepIdempotencyKeys,
+  invalidState,
+} from '../src/index.ts';
 
 let database: TestDatabase;
 let knex: Knex;
@@ -39,7 +46,7 @@ const requestOf = ({ key, body = '{}', user = 42, parent = 1, requestId = 'r-1' 
   requestId,
 });
 
-/** One keyed create of a thing: what it answers, or the code it is refused with. */
+/** Creates a thing with an idempotency key. Returns the response, or the error code. */
 async function create({ work, ...attempt }: Attempt): Promise<Reply | string> {
   try {
     return await idempotently(knex, requestOf(attempt), async (claim) =>
@@ -62,7 +69,7 @@ const age = async (key: string, interval: string) =>
   knex('idempotency_keys')
     .where({ key })
     .update({ claimed_at: knex.raw(`now() - interval '${interval}'`) });
-/** What a process leaves behind that dies in the middle. */
+/** Leaves the key as a process that crashes during the request would. */
 const abandon = async (key: string, state: 'claimed' | 'outside') => {
   await create({ key });
   await knex('things').where({ key }).delete();
@@ -70,33 +77,33 @@ const abandon = async (key: string, state: 'claimed' | 'outside') => {
 };
 
 describe('the same key', () => {
-  test('with the same bytes gets the same answer, to the letter', async () => {
+  test('with the same bytes gets exactly the same response', async () => {
     const key = newKey();
     const first = await create({ key });
     expect(await create({ key })).toEqual({ ...(first as Reply), headers: { 'Idempotency-Replayed': 'true' } });
     expect(await things(key)).toBe(1);
   });
 
-  test('with other bytes is refused, even if they mean the same', async () => {
+  test('with other bytes is rejected, even if the JSON is equivalent', async () => {
     const key = newKey();
     await create({ key, body: '{"a":1}' });
     expect(await create({ key, body: '{"a": 1}' })).toBe('idempotency_key_reused');
   });
 
-  test('for another parent is refused: it would get the wrong answer', async () => {
+  test('for another parent is rejected', async () => {
     const key = newKey();
     await create({ key, parent: 1 });
     expect(await create({ key, parent: 2 })).toBe('idempotency_key_reused');
   });
 
-  test('of another user is another key', async () => {
+  test('of another user is a different key', async () => {
     const key = newKey();
     await create({ key });
     await create({ key, user: 43 });
     expect(await things(key)).toBe(2);
   });
 
-  test('after a day is new', async () => {
+  test('is unused again after a day', async () => {
     const key = newKey();
     await create({ key });
     await age(key, '25 hours');
@@ -104,7 +111,7 @@ describe('the same key', () => {
     expect(await things(key)).toBe(2);
   });
 
-  test('used by thirty requests at once makes one thing', async () => {
+  test('in thirty concurrent requests creates one thing', async () => {
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 30 }, async () => create({ key })));
     expect(answers.every((answer) => answer === 'idempotency_in_progress' || typeof answer === 'object')).toBe(true);
@@ -112,20 +119,20 @@ describe('the same key', () => {
   });
 });
 
-describe('a refusal', () => {
-  test('for its input leaves the key unused', async () => {
+describe('an error', () => {
+  test('in the input leaves the key unused', async () => {
     const key = newKey();
     const refuse = () => {
-      throw invalid('team_id', 'no');
+      throw invalidRequest('team_id', 'no');
     };
     expect(await create({ key, work: refuse })).toBe('invalid_request');
     expect(await create({ key, body: 'other' })).toMatchObject({ status: 201 });
   });
 
-  test('by the state of things is an outcome, and is kept', async () => {
+  test('by a conflict with the state is an outcome and is stored', async () => {
     const key = newKey();
     const refuse = () => {
-      throw wrongState('archived');
+      throw invalidState('archived');
     };
     expect(await create({ key, work: refuse })).toBe('invalid_resource_state');
     const replay = (await create({ key, requestId: 'r-2' })) as Reply;
@@ -138,7 +145,7 @@ describe('a refusal', () => {
     expect(await things(key)).toBe(0);
   });
 
-  test('that is a fault of ours leaves the key unused', async () => {
+  test('that is internal leaves the key unused', async () => {
     const key = newKey();
     const fail = () => {
       throw new TypeError('a bug');
@@ -148,8 +155,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('a process that died in the middle', () => {
-  test('leaves its claim to the next request, once it cannot be running any more', async () => {
+describe('a process that crashed during the request', () => {
+  test('leaves its claim to the next request once the lease has expired', async () => {
     const key = newKey();
     await abandon(key, 'claimed');
     expect(await create({ key })).toBe('idempotency_in_progress');
@@ -157,7 +164,7 @@ describe('a process that died in the middle', () => {
     expect(await create({ key })).toMatchObject({ status: 201 });
   });
 
-  test('cannot commit after all when its claim was taken over', async () => {
+  test('cannot commit after its claim was taken over', async () => {
     const key = newKey();
     let taken: Reply | string | undefined;
     const slow = idempotently(knex, requestOf({ key }), async (claim) => {
@@ -175,7 +182,7 @@ describe('a process that died in the middle', () => {
     expect(await create({ key })).toMatchObject({ text: (taken as Reply).text });
   });
 
-  test('after an effect outside the database leaves an outcome that nobody knows', async () => {
+  test('after an effect outside the database leaves an unknown outcome', async () => {
     const key = newKey();
     await abandon(key, 'outside');
     await age(key, '2 minutes');
@@ -184,11 +191,11 @@ describe('a process that died in the middle', () => {
 });
 
 describe('an effect outside the transaction of the outcome', () => {
-  /** Makes a thing in one transaction, and answers in another; `fail` is called before each commit. */
+  /** Creates a thing in one transaction and stores the response in another; `fail` is called before each commit. */
   const createInTwoSteps = async (key: string, fail: (step: number) => void) => {
     return idempotently(knex, requestOf({ key }), async (claim) => {
       await knex.transaction(async (trx) => {
-        await claim?.beginOutsideEffect(trx);
+        await claim?.beginExternalEffect(trx);
         await trx('things').insert({ key });
         fail(1);
       });
@@ -203,7 +210,7 @@ describe('an effect outside the transaction of the outcome', () => {
     if (step === failing) throw new TypeError('a bug');
   };
 
-  test('ends with the outcome, which is kept', async () => {
+  test('ends with the outcome, which is stored', async () => {
     const key = newKey();
     const first = await createInTwoSteps(key, failIn(0));
     expect(await create({ key })).toEqual({ ...first, headers: { 'Idempotency-Replayed': 'true' } });
@@ -226,14 +233,14 @@ describe('an effect outside the transaction of the outcome', () => {
     expect(await things(key)).toBe(1);
   });
 
-  test('is not begun by a request that lost its claim', async () => {
+  test('is not started by a request that lost its claim', async () => {
     const key = newKey();
     let taken: Reply | string | undefined;
     const late = idempotently(knex, requestOf({ key }), async (claim) => {
       await age(key, '2 minutes');
       taken = await create({ key });
       await knex.transaction(async (trx) => {
-        await claim?.beginOutsideEffect(trx);
+        await claim?.beginExternalEffect(trx);
         await trx('things').insert({ key });
       });
       return { status: 201 };
@@ -244,7 +251,7 @@ describe('an effect outside the transaction of the outcome', () => {
   });
 });
 
-test('keys past their retention are forgotten', async () => {
+test('keys past their retention are deleted', async () => {
   const old = newKey();
   const recent = newKey();
   await create({ key: old });

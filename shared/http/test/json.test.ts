@@ -41,7 +41,7 @@ describe('one JSON document', () => {
   });
 });
 
-describe('what cannot be stored', () => {
+describe('a value that cannot be stored', () => {
   const fieldOf = (value: unknown) => {
     try {
       checkStorable(value);
@@ -57,14 +57,14 @@ describe('what cannot be stored', () => {
     [{ a: { b: [0, { c: 9007199254740992 }] } }, 'a.b.1.c'],
     [{ a: -1e300 }, 'a'],
     [{ a: { 'x\0': 1 } }, 'a.x\uFFFD'],
-  ])('%j is refused, naming the path', (value, field) => expect(fieldOf(value)).toBe(field));
+  ])('%j is rejected with its path', (value, field) => expect(fieldOf(value)).toBe(field));
 
   test.each([
     [{ n: 9007199254740991, s: '😀', list: [0.1, -0, null, true], __proto__: null }],
     [JSON.parse('{"__proto__":"x"}')],
-  ])('%j is kept', (value) => expect(fieldOf(value)).toBeUndefined());
+  ])('%j is accepted', (value) => expect(fieldOf(value)).toBeUndefined());
 
-  test('nesting has an end, and reading it needs no stack', () => {
+  test('nesting is limited and checked without recursion', () => {
     const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
     expect(fieldOf({ a: nested(99) })).toBeUndefined();
     expect(fieldOf({ a: nested(100_000) })).toMatch(/^a\.0\.0/);

@@ -54,7 +54,9 @@ describe('query parameters', () => {
     ['q=%', 'q'],
     ['q=a&q=b', 'q'],
     ['status=a&status=b&status=c&status=d', 'status'],
-  ])('%j is refused, naming the parameter', (search, field) => expect(read(search)).toBe(`invalid_request ${field}`));
+  ])('%j is rejected with the name of the parameter', (search, field) =>
+    expect(read(search)).toBe(`invalid_request ${field}`),
+  );
 });
 
 describe('path IDs', () => {
@@ -71,7 +73,7 @@ describe('path IDs', () => {
     expect(readId(id)).toBe('id'),
   );
 
-  test('one beyond every row is an ID that will not be found', () => {
+  test('an ID larger than any row is valid', () => {
     expect(readId('12')).toBe(12);
     expect(readId('9'.repeat(40))).toBe(Number.MAX_SAFE_INTEGER);
   });

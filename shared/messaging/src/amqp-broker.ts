@@ -1,93 +1,123 @@
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
-import type { Logger } from '@tocsin/runtime';
+import { type Logger, settleWithin } from '@tocsin/runtime';
 import {
   type Channel,
   type ChannelModel,
-  connect,
   type ConfirmChannel,
+  connect,
   type ConsumeMessage,
-  type Message,
+  type Options,
 } from 'amqplib';
+import { confirmPublisher, type Publisher } from './amqp-publisher.ts';
 import { declareTopology } from './amqp-topology.ts';
 import {
   type Broker,
+  DELIVERY_LIMIT,
   type MessageHandler,
   type OutgoingMessage,
   PREFETCH,
   type PublishOutcome,
+  RETRY_DELAYS,
+  retryDelay,
+  type SubscribeOptions,
   type Subscription,
-  verdictOf,
+  dispositionOf,
 } from './broker.ts';
 
-/** A memory alarm withholds confirms for as long as it lasts; after this long a publication counts as failed. */
-const CONFIRM_TIMEOUT = 5_000;
-/** A cluster that elects leaders lets a declaration wait for minutes; another connection finds it done much sooner. */
+/** Milliseconds for a step of the set-up. While a cluster elects leaders a declaration can hang; a retry is faster. */
 const SET_UP_TIMEOUT = 10_000;
-/** For a broker to answer what we leave with. It gives nothing back that it has not got already. */
-const FAREWELL_TIMEOUT = 3_000;
+/** Milliseconds for the broker to confirm that a consumer, channel or connection is closed. */
+const CLOSE_TIMEOUT = 3_000;
+/** Milliseconds before a closed channel, a queue or a blocked message is tried again. */
 const REOPEN_DELAY = 1_000;
+/** Milliseconds before each attempt to reconnect; the last value repeats. */
 const RECONNECT_DELAYS = [100, 200, 500, 1_000, 2_000, 5_000];
 
 interface Session {
-  connection: ChannelModel;
-  publisher: ConfirmChannel;
-  /** Outcomes that the broker announces by a `return` before it confirms, by message ID. */
-  returned: Set<string>;
+  /** Separate from `publishing`: a broker short of memory or disk space stops reading from connections that publish. */
+  consuming: ChannelModel;
+  publishing: ChannelModel;
+  channel: ConfirmChannel;
+  publisher: Publisher;
+  /** Whether a resource alarm blocks publishing. */
+  blocked: boolean;
 }
 
 interface Consumer {
   queue: QueueDefinition;
   handle: MessageHandler;
-  /** Settles when the last attempt to start it has succeeded or failed. */
+  prefetch: number;
+  /** Ends the delays of messages that wait for a retry or to be requeued. */
+  stopping: AbortController;
+  /** Set by `stop`; settles once no further message is delivered. */
+  cancelled: Promise<Channel | undefined> | undefined;
+  /** Settles when the last attempt to start consuming has succeeded or failed. */
   starting: Promise<void>;
   channel: Channel | undefined;
   tag: string | undefined;
   inFlight: Set<Promise<void>>;
 }
 
-/** RabbitMQ 3.10 and later. Connects in the background, and again whenever the connection is lost. */
+/** A broker on RabbitMQ 3.10 or later. Connects in the background, and again whenever the connection is lost. */
 export class AmqpBroker implements Broker {
   readonly #url: string;
   readonly #namespace: string;
   readonly #log: Logger;
+  readonly #retryDelays: readonly number[];
   readonly #consumers = new Set<Consumer>();
   #session: Session | undefined;
   #closed = false;
-  #attempt = 0;
-  #retry: NodeJS.Timeout | undefined;
-  #restoring: NodeJS.Timeout | undefined;
+  #failedAttempts = 0;
+  #reconnectTimer: NodeJS.Timeout | undefined;
+  #redeclareTimer: NodeJS.Timeout | undefined;
   #connecting: Promise<void>;
-  /** Connected, and not set up yet. */
-  #opening: ChannelModel | undefined;
+  /** Open connections whose set-up has not finished. */
+  #pendingConnections: ChannelModel[] = [];
 
-  constructor(options: { url: string; namespace: string; log: Logger }) {
+  /** @param options.retryDelays see `RETRY_DELAYS` */
+  constructor(options: { url: string; namespace: string; log: Logger; retryDelays?: readonly number[] }) {
     this.#namespace = options.namespace;
+    this.#retryDelays = options.retryDelays ?? RETRY_DELAYS;
     this.#url = withHeartbeat(options.url);
     this.#log = options.log;
     this.#connecting = this.#connect();
   }
 
   get connected(): boolean {
-    return this.#session !== undefined;
+    return this.#session?.blocked === false;
   }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     const session = this.#session;
-    if (session === undefined) return messages.map(() => 'failed');
+    if (session === undefined || session.blocked) return messages.map(() => 'failed');
     const outcomes = await Promise.all(
-      messages.map((message) => publishOne(session, exchangeName(this.#namespace), message)),
+      messages.map(async ({ id, type, body }) =>
+        session.publisher.publish({
+          exchange: exchangeName(this.#namespace),
+          routingKey: type,
+          messageId: id,
+          deduplicationKey: id,
+          content: Buffer.from(body),
+          options: { type, contentType: 'application/json' },
+        }),
+      ),
     );
     if (messages.some(({ type }, index) => outcomes[index] === 'unroutable' && hasConsumer(type))) {
-      this.#restoreQueues(session);
+      this.#redeclareQueues(session);
     }
     return outcomes;
   }
 
-  subscribe(queue: QueueDefinition, handle: MessageHandler): Subscription {
+  subscribe(queue: QueueDefinition, handle: MessageHandler, options: SubscribeOptions = {}): Subscription {
     const consumer: Consumer = {
       queue,
       handle,
+      prefetch: options.prefetch ?? PREFETCH,
+      stopping: new AbortController(),
+      cancelled: undefined,
       starting: Promise.resolve(),
       channel: undefined,
       tag: undefined,
@@ -95,100 +125,120 @@ export class AmqpBroker implements Broker {
     };
     this.#consumers.add(consumer);
     if (this.#session !== undefined) void this.#startConsumer(this.#session, consumer);
+    // Does not destroy the connection on a timeout: other consumers may use it, and `close` ends it anyway.
+    const attemptStep = async (step: Promise<unknown>) =>
+      withTimeout(undefined, step, CLOSE_TIMEOUT).catch(() => undefined);
+    const cancel = async () => {
+      this.#consumers.delete(consumer);
+      await attemptStep(consumer.starting);
+      const { channel, tag } = consumer;
+      if (channel !== undefined && tag !== undefined) await attemptStep(channel.cancel(tag));
+      return channel;
+    };
+    let closing: Promise<unknown> | undefined;
     return {
-      stop: async () => {
-        this.#consumers.delete(consumer);
-        // Without hanging up: others may use the connection, and who closes the broker ends it anyway.
-        const leave = async (step: Promise<unknown>) =>
-          inTime(undefined, step, FAREWELL_TIMEOUT).catch(() => undefined);
-        await leave(consumer.starting);
-        const { channel, tag } = consumer;
-        if (channel !== undefined && tag !== undefined) await leave(channel.cancel(tag));
+      stop: async ({ waitForRequeue = false } = {}) => {
+        const channel = await (consumer.cancelled ??= cancel());
+        if (!waitForRequeue) consumer.stopping.abort();
         await Promise.all(consumer.inFlight);
-        if (channel !== undefined) await leave(channel.close());
+        if (channel !== undefined) await (closing ??= attemptStep(channel.close()));
       },
     };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
-    clearTimeout(this.#restoring);
-    if (this.#session === undefined && this.#opening !== undefined) hangUp(this.#opening);
+    clearTimeout(this.#reconnectTimer);
+    clearTimeout(this.#redeclareTimer);
+    if (this.#session === undefined) this.#pendingConnections.forEach(destroy);
     await this.#connecting;
     const session = this.#session;
     this.#session = undefined;
     if (session === undefined) return;
-    await farewell(session.connection);
+    await closeGracefully(session.consuming, session.publishing);
   }
 
   /**
-   * Somebody deleted a queue of ours; a later publication finds it again. Not at once: a broker that is just telling the
-   * queue's consumers of its end would move them to the new one instead, in silence, and deliver to nobody.
+   * Declares the queues again after somebody deleted one. Delayed: if the queue exists again before the broker has
+   * cancelled its consumers, the broker moves them to the new queue silently and delivers to nobody.
    */
-  #restoreQueues(session: Session): void {
-    this.#restoring ??= setTimeout(() => {
-      this.#restoring = undefined;
-      if (this.#session === session) void declareTopology(session.publisher, this.#namespace).catch(() => undefined);
+  #redeclareQueues(session: Session): void {
+    this.#redeclareTimer ??= setTimeout(() => {
+      this.#redeclareTimer = undefined;
+      if (this.#session === session) void declareTopology(session.channel, this.#namespace).catch(() => undefined);
     }, REOPEN_DELAY);
   }
 
   async #connect(): Promise<void> {
-    let connection: ChannelModel | undefined;
-    try {
-      connection = await connect(this.#url, { timeout: 5_000 });
-      // First of all, and empty on purpose: a reset during set-up would otherwise be an uncaught exception. `close` follows.
+    const opened: ChannelModel[] = (this.#pendingConnections = []);
+    const link = { lost: false };
+    const open = async (): Promise<ChannelModel> => {
+      const connection = await connect(this.#url, { timeout: 5_000 });
+      // Without a listener a reset during set-up would be an uncaught exception. `close` follows.
       connection.on('error', () => undefined);
-      const link = { lost: false };
       connection.once('close', () => {
         link.lost = true;
-        this.#lose(connection);
+        this.#handleConnectionLoss(connection);
       });
-      this.#opening = connection;
-      const publisher = await inTime(connection, connection.createConfirmChannel());
-      publisher.on('error', (error: Error) => this.#log.warn({ err: error }, 'the publishing channel failed'));
-      // Without its channel a connection is of no use: begin anew.
-      publisher.once('close', () => void farewell(connection));
-      const returned = new Set<string>();
-      publisher.on('return', ({ properties }: Message) => returned.add(String(properties.messageId)));
-      await inTime(connection, declareTopology(publisher, this.#namespace));
+      opened.push(connection);
+      return connection;
+    };
+    try {
+      const publishing = await open();
+      const channel = await withTimeout(publishing, publishing.createConfirmChannel());
+      channel.on('error', (error: Error) => this.#log.warn({ err: error }, 'the publishing channel failed'));
+      // Without its channel the connection is useless: reconnect.
+      channel.once('close', () => void closeGracefully(publishing));
+      await withTimeout(publishing, declareTopology(channel, this.#namespace));
+      const consuming = await open();
       if (link.lost || this.#closed) {
-        await farewell(connection);
+        await closeGracefully(...opened);
         if (!link.lost) return;
         throw new Error('the connection was lost during set-up');
       }
-      const session: Session = { connection, publisher, returned };
+      const session: Session = { consuming, publishing, channel, publisher: confirmPublisher(channel), blocked: false };
+      publishing.on('blocked', (reason: string) => {
+        session.blocked = true;
+        this.#log.warn({ reason }, 'the broker blocks publishing: it is short of memory or disk space');
+      });
+      publishing.on('unblocked', () => {
+        session.blocked = false;
+        this.#log.info('the broker accepts messages again');
+      });
       this.#session = session;
-      this.#attempt = 0;
+      this.#failedAttempts = 0;
       this.#log.info('connected to the broker');
-      // Those that come while we wait start by themselves.
+      // Consumers that are added meanwhile start by themselves.
       for (const consumer of [...this.#consumers]) await this.#startConsumer(session, consumer);
     } catch (error) {
-      await farewell(connection);
+      await closeGracefully(...opened);
       if (this.#session === undefined) this.#scheduleRetry(error);
     } finally {
-      this.#opening = undefined;
+      this.#pendingConnections = [];
     }
   }
 
-  #lose(connection: ChannelModel | undefined): void {
-    if (this.#session?.connection !== connection || connection === undefined) return;
+  /** Closes both connections after one of them was lost, and reconnects. */
+  #handleConnectionLoss(connection: ChannelModel): void {
+    const session = this.#session;
+    if (session === undefined || (session.consuming !== connection && session.publishing !== connection)) return;
     this.#session = undefined;
     for (const consumer of this.#consumers) consumer.channel = consumer.tag = undefined;
+    void closeGracefully(session.consuming, session.publishing);
     this.#scheduleRetry(new Error('the connection to the broker was lost'));
   }
 
   #scheduleRetry(error: unknown): void {
     if (this.#closed) return;
-    const delay = RECONNECT_DELAYS[Math.min(this.#attempt, RECONNECT_DELAYS.length - 1)];
-    // Once is news; every further attempt says the same.
-    this.#log[this.#attempt === 0 ? 'warn' : 'debug'](
+    const delay = RECONNECT_DELAYS[Math.min(this.#failedAttempts, RECONNECT_DELAYS.length - 1)];
+    // Warns once per outage.
+    this.#log[this.#failedAttempts === 0 ? 'warn' : 'debug'](
       { err: error, delay },
-      'the broker cannot be reached, trying again',
+      'cannot reach the broker; retrying',
     );
-    this.#attempt += 1;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => {
+    this.#failedAttempts += 1;
+    clearTimeout(this.#reconnectTimer);
+    this.#reconnectTimer = setTimeout(() => {
       this.#connecting = this.#connect();
     }, delay);
   }
@@ -198,105 +248,145 @@ export class AmqpBroker implements Broker {
   }
 
   async #consume(session: Session, consumer: Consumer): Promise<void> {
-    const isWanted = () => this.#session === session && this.#consumers.has(consumer);
-    if (!isWanted()) return;
+    const isCurrent = () => this.#session === session && this.#consumers.has(consumer);
+    if (!isCurrent()) return;
     let reopening = false;
-    // The broker closed the channel or deleted the queue under us while the connection lives on.
+    // For a closed channel or a deleted queue while the connection is still open.
     const reopen = () => {
-      if (reopening || !isWanted()) return;
+      if (reopening || !isCurrent()) return;
       reopening = true;
       consumer.channel = consumer.tag = undefined;
       setTimeout(() => void this.#startConsumer(session, consumer), REOPEN_DELAY);
     };
     try {
-      const channel = await inTime(session.connection, session.connection.createChannel());
+      const channel = await withTimeout(session.consuming, session.consuming.createChannel());
       channel.on('error', (error: Error) =>
         this.#log.warn({ err: error, queue: consumer.queue.name }, 'a consumer channel failed'),
       );
       channel.once('close', reopen);
-      await inTime(session.connection, declareTopology(channel, this.#namespace));
-      await channel.prefetch(PREFETCH);
+      await withTimeout(session.consuming, declareTopology(channel, this.#namespace));
+      await channel.prefetch(consumer.prefetch);
       const consuming = channel.consume(queueName(this.#namespace, consumer.queue), (message) => {
         if (message === null) {
           void channel.close().catch(() => undefined);
           return;
         }
-        const work = settle(channel, message, consumer.handle).finally(() => consumer.inFlight.delete(work));
+        const work = this.#handleMessage(session, consumer, channel, message).finally(() =>
+          consumer.inFlight.delete(work),
+        );
         consumer.inFlight.add(work);
       });
-      const { consumerTag } = await inTime(session.connection, consuming);
+      const { consumerTag } = await withTimeout(session.consuming, consuming);
       consumer.channel = channel;
       consumer.tag = consumerTag;
     } catch (error) {
-      if (!isWanted()) return;
-      this.#log.warn({ err: error, queue: consumer.queue.name }, 'cannot consume, trying again');
+      if (!isCurrent()) return;
+      this.#log.warn({ err: error, queue: consumer.queue.name }, 'cannot consume; retrying');
       reopen();
+    }
+  }
+
+  async #handleMessage(session: Session, consumer: Consumer, channel: Channel, message: ConsumeMessage): Promise<void> {
+    const { content, fields } = message;
+    const disposition = await dispositionOf(consumer.handle, { body: content, redelivered: fields.redelivered });
+    const { signal } = consumer.stopping;
+    try {
+      if (disposition === 'ack') channel.ack(message);
+      else if (disposition === 'dead-letter') channel.reject(message, false);
+      else if (disposition === 'requeue') {
+        // Otherwise the message would be delivered to this consumer again at once.
+        await consumer.cancelled;
+        if (await this.#republish(session, consumer, message)) channel.ack(message);
+      } else {
+        const previousFailures = previousDeliveries(message);
+        // No delay after the last failure: the message is dead-lettered.
+        if (previousFailures + 1 < DELIVERY_LIMIT) await pause(retryDelay(this.#retryDelays, previousFailures), signal);
+        // A stopping consumer leaves that to the closing channel: rejected now, the message could return to it.
+        // reject, not nack: newer brokers do not count a nack against the delivery limit.
+        if (!signal.aborted) channel.reject(message, true);
+      }
+    } catch {
+      // The channel is closed, so the broker delivers the message again; the inbox detects the duplicate.
+    }
+  }
+
+  /**
+   * Publishes a copy of the message to the end of its queue. The caller acknowledges the original once the copy is
+   * confirmed. Older brokers count every kind of requeue as a delivery; a copy starts at zero on all of them.
+   * @returns false if there is no copy: the original stays unacknowledged, and closing the channel requeues it
+   */
+  async #republish(session: Session, consumer: Consumer, message: ConsumeMessage): Promise<boolean> {
+    const { content, properties } = message;
+    const copiedProperties = Object.entries(properties).filter(
+      ([name, value]) => COPIED_PROPERTIES.has(name) && value !== undefined,
+    );
+    const headers = Object.fromEntries(
+      Object.entries(properties.headers ?? {}).filter(([name]) => !COUNT_HEADERS.has(name)),
+    );
+    const copy = {
+      exchange: '',
+      routingKey: queueName(this.#namespace, consumer.queue),
+      messageId: typeof properties.messageId === 'string' ? properties.messageId : randomUUID(),
+      // A new key: the copy may be delivered and requeued again before the confirm of this one arrives.
+      deduplicationKey: randomUUID(),
+      content,
+      options: { ...Object.fromEntries(copiedProperties), headers } as Options.Publish,
+    };
+    const { signal } = consumer.stopping;
+    for (;;) {
+      if (this.#session !== session) return false;
+      if (!session.blocked && (await session.publisher.publish(copy)) === 'confirmed') return true;
+      if (signal.aborted) return false;
+      await pause(REOPEN_DELAY, signal);
     }
   }
 }
 
-/** Waits for a step for so long, and then ends the connection: a broker that does not answer is of no use. */
-async function inTime<Result>(
+/** The message properties that a requeued copy keeps. */
+const COPIED_PROPERTIES = new Set(['contentType', 'contentEncoding', 'correlationId', 'timestamp', 'appId', 'type']);
+/** The number of failed deliveries, as counted by the quorum queue. */
+const DELIVERY_COUNT_HEADER = 'x-delivery-count';
+const COUNT_HEADERS = new Set([DELIVERY_COUNT_HEADER, 'x-acquired-count']);
+
+const previousDeliveries = ({ properties }: ConsumeMessage) => Number(properties.headers?.[DELIVERY_COUNT_HEADER] ?? 0);
+
+const pause = async (milliseconds: number, signal: AbortSignal) =>
+  delay(milliseconds, undefined, { signal }).catch(() => undefined);
+
+/** Waits for a step. On a timeout, rejects and destroys the connection: the broker does not respond. */
+async function withTimeout<Result>(
   connection: ChannelModel | undefined,
   step: Promise<Result>,
   timeout = SET_UP_TIMEOUT,
 ): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    if (connection !== undefined) hangUp(connection);
-    reject(new Error('the broker does not answer'));
-  }, timeout);
-  return Promise.race([step, late]).finally(() => clearTimeout(timer));
+  return settleWithin(step, timeout, () => {
+    if (connection !== undefined) destroy(connection);
+    throw new Error('the broker does not respond');
+  });
 }
 
-/** Ends a connection, whatever has become of it: one that is gone already would wait for its farewell for ever. */
-async function farewell(connection: ChannelModel | undefined): Promise<void> {
-  try {
-    if (connection !== undefined) await inTime(connection, connection.close(), FAREWELL_TIMEOUT);
-  } catch {
-    // It was closed before, or is now.
-  }
+/** Closes connections in any state. The timeout is needed because closing a lost connection would never finish. */
+async function closeGracefully(...connections: ChannelModel[]): Promise<void> {
+  await Promise.all(
+    connections.map(async (connection) => {
+      try {
+        await withTimeout(connection, connection.close(), CLOSE_TIMEOUT);
+      } catch {
+        // It was already closed, or `withTimeout` has destroyed it.
+      }
+    }),
+  );
 }
 
-/** Without the farewell of the protocol, which a broker that hangs would not answer. */
-function hangUp({ connection }: ChannelModel): void {
-  // With an error, or whoever waits for an answer on the connection would not hear of its end.
-  (connection as typeof connection & { stream: Socket }).stream.destroy(new Error('hung up'));
+/** Ends a connection without AMQP's closing handshake, to which a hanging broker would not respond. */
+function destroy({ connection }: ChannelModel): void {
+  // With an error, because otherwise pending calls on the connection would never settle.
+  (connection as typeof connection & { stream: Socket }).stream.destroy(new Error('the connection was destroyed'));
 }
 
-/** A dead peer is noticed within twenty seconds, unless the URL says otherwise. */
+/** Sets a heartbeat that detects a dead peer within twenty seconds, unless the URL has one. */
 function withHeartbeat(url: string): string {
-  const own = new URL(url);
-  if (!own.searchParams.has('heartbeat')) own.searchParams.set('heartbeat', '10');
-  return own.href;
-}
-
-async function publishOne(session: Session, exchange: string, message: OutgoingMessage): Promise<PublishOutcome> {
-  const { promise, resolve } = Promise.withResolvers<PublishOutcome>();
-  const timer = setTimeout(() => resolve('failed'), CONFIRM_TIMEOUT);
-  try {
-    session.publisher.publish(
-      exchange,
-      message.type,
-      Buffer.from(message.body),
-      { persistent: true, mandatory: true, messageId: message.id, type: message.type, contentType: 'application/json' },
-      // An unroutable message is confirmed as well, after its return.
-      (error: unknown) => resolve(session.returned.delete(message.id) ? 'unroutable' : error ? 'failed' : 'confirmed'),
-    );
-  } catch {
-    // The channel closed between the look and the call.
-    resolve('failed');
-  }
-  return promise.finally(() => clearTimeout(timer));
-}
-
-async function settle(channel: Channel, message: ConsumeMessage, handle: MessageHandler): Promise<void> {
-  const verdict = await verdictOf(handle, { body: message.content, redelivered: message.fields.redelivered });
-  try {
-    if (verdict === 'ack') channel.ack(message);
-    // reject and not nack: newer brokers do not count a nack against the delivery limit.
-    else channel.reject(message, verdict === 'retry');
-  } catch {
-    // The channel is gone, and the broker delivers the message again; the inbox knows it.
-  }
+  const parsed = new URL(url);
+  if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', '10');
+  return parsed.href;
 }

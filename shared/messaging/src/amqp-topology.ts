@@ -3,8 +3,8 @@ import type { Channel } from 'amqplib';
 import { DELIVERY_LIMIT } from './broker.ts';
 
 /**
- * Declares the exchange, every queue and its dead-letter queue. Idempotent. Quorum queues, because the messages in them
- * must survive the loss of a node; dead-lettering is at-least-once, because a refused message is evidence.
+ * Declares the exchange, every queue and its dead-letter queue. Idempotent. The queues are quorum queues, because
+ * messages must survive the loss of a node. Dead-lettering is at-least-once, because operators need rejected messages.
  */
 export async function declareTopology(channel: Channel, namespace: string): Promise<void> {
   const exchange = exchangeName(namespace);
@@ -17,7 +17,7 @@ export async function declareTopology(channel: Channel, namespace: string): Prom
       durable: true,
       arguments: {
         'x-queue-type': 'quorum',
-        // It counts the deliveries after the first.
+        // RabbitMQ counts the deliveries after the first.
         'x-delivery-limit': DELIVERY_LIMIT - 1,
         'x-dead-letter-exchange': '',
         'x-dead-letter-routing-key': deadLetters,

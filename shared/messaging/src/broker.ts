@@ -8,11 +8,20 @@ export interface OutgoingMessage {
   body: string;
 }
 
+/** Why a message became a dead letter: its consumer rejected it as malformed, or every delivery failed. */
+export type DeadLetterReason = 'rejected' | 'delivery_limit';
+
+/** The queues for which a message became a dead letter, returned by a broker that does not store dead letters. */
+export interface DeadLettered {
+  deadLetters: readonly { queue: string; reason: DeadLetterReason }[];
+}
+
 /**
- * `confirmed`: the broker has it safe. `unroutable`: the broker had no queue for it. `failed`: nobody knows; publish it
- * again, with the same ID.
+ * `confirmed`: the broker has stored the message. `unroutable`: no queue is bound to its type. `failed`: the outcome is
+ * unknown; publish it again, with the same ID. `DeadLettered`: every queue has finished with it, and the publisher must
+ * store it as a dead letter of those queues.
  */
-export type PublishOutcome = 'confirmed' | 'unroutable' | 'failed';
+export type PublishOutcome = 'confirmed' | 'unroutable' | 'failed' | DeadLettered;
 
 export interface IncomingMessage {
   body: Buffer;
@@ -20,13 +29,17 @@ export interface IncomingMessage {
   redelivered: boolean;
 }
 
-/** `retry` counts against the queue's delivery limit, after which the broker dead-letters the message. */
-export type Verdict = 'ack' | 'retry' | 'dead-letter';
+/**
+ * What to do with a delivered message. `retry`: the broker delivers it again, after a delay that grows with each
+ * delivery, and dead-letters it at the delivery limit. `requeue`: it goes back to its queue as if it had never been
+ * delivered.
+ */
+export type Disposition = 'ack' | 'retry' | 'requeue' | 'dead-letter';
 
-export type MessageHandler = (message: IncomingMessage) => Promise<Verdict>;
+export type MessageHandler = (message: IncomingMessage) => Promise<Disposition>;
 
-/** A handler that fails without a verdict could not handle the message: worth another try, within the limit. */
-export async function verdictOf(handle: MessageHandler, message: IncomingMessage): Promise<Verdict> {
+/** Calls the handler. A handler that throws counts as `retry`. */
+export async function dispositionOf(handle: MessageHandler, message: IncomingMessage): Promise<Disposition> {
   try {
     return await handle(message);
   } catch {
@@ -35,22 +48,41 @@ export async function verdictOf(handle: MessageHandler, message: IncomingMessage
 }
 
 export interface Subscription {
-  /** Takes no further message and waits for those under way. */
-  stop(): Promise<void>;
+  /**
+   * Stops consuming and waits for the messages in progress. May be called again.
+   * @param options.waitForRequeue also waits until messages with the disposition `requeue` are republished, even while
+   *   RabbitMQ blocks publishing; otherwise closing the channel requeues them, which may count as a delivery
+   */
+  stop(options?: { waitForRequeue?: boolean }): Promise<void>;
 }
 
-/** The message broker, as far as we use it: RabbitMQ, or the in-process one of the embedded way to run. */
+export interface SubscribeOptions {
+  /** The number of unacknowledged messages that RabbitMQ delivers at most; default `PREFETCH`. */
+  prefetch?: number;
+}
+
+/** The message broker: RabbitMQ, or the in-process one of the embedded mode. */
 export interface Broker {
+  /** Whether it accepts messages now. */
   readonly connected: boolean;
-  /** One outcome a message, in order. Never rejects. */
+  /** Returns one outcome a message, in order. Never rejects. */
   publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]>;
-  /** Delivers until it is stopped, through any number of reconnections. */
-  subscribe(queue: QueueDefinition, handle: MessageHandler): Subscription;
+  /** Delivers messages until the subscription is stopped, across reconnections. */
+  subscribe(queue: QueueDefinition, handle: MessageHandler, options?: SubscribeOptions): Subscription;
   close(): Promise<void>;
 }
 
-/** Messages one subscription works on at once: a crash counts against each of them. */
+/** The number of messages that a subscription handles concurrently. A crash counts as a delivery of each. */
 export const PREFETCH = 20;
 
 /** Deliveries of one message before it is dead-lettered. */
 export const DELIVERY_LIMIT = 10;
+
+/**
+ * Milliseconds from a failed delivery to the next one, by the number of earlier failures; the last value repeats. Ten
+ * deliveries take about four minutes, so that a message survives a short outage.
+ */
+export const RETRY_DELAYS: readonly number[] = [100, 1_000, 5_000, 10_000, 20_000, 40_000, 60_000];
+
+export const retryDelay = (delays: readonly number[], previousFailures: number): number =>
+  delays[Math.min(previousFailures, delays.length - 1)] ?? 0;

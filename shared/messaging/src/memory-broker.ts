@@ -1,12 +1,15 @@
 import { type QueueDefinition, QUEUES } from '@tocsin/contracts';
 import {
   type Broker,
+  type DeadLetterReason,
   DELIVERY_LIMIT,
   type MessageHandler,
   type OutgoingMessage,
   type PublishOutcome,
+  RETRY_DELAYS,
+  retryDelay,
   type Subscription,
-  verdictOf,
+  dispositionOf,
 } from './broker.ts';
 
 interface Consumer {
@@ -14,17 +17,31 @@ interface Consumer {
   inFlight: Set<Promise<unknown>>;
 }
 
+/** The state of one message in one queue. */
+interface Progress {
+  failures: number;
+  /** The earliest time of the next delivery, by `performance.now()`. */
+  due: number;
+  ended: 'handled' | DeadLetterReason | undefined;
+}
+
 /**
- * The in-process broker of the embedded way to run. It stores nothing: a message counts as confirmed only when every queue
- * that takes it has a consumer, and each has finished with it. So the publisher's outbox is the queue, and a crash loses
- * nothing.
+ * The in-process broker of the embedded mode. It stores nothing: a message is confirmed only after a consumer of every
+ * queue bound to its type has finished with it. So the publisher's outbox is the queue, and a crash loses nothing. Dead
+ * letters are returned to the publisher, which stores them.
  */
 export class MemoryBroker implements Broker {
-  /** By queue; several consumers of one take turns. */
+  /** By queue; several consumers of one queue take turns. */
   readonly #consumers = new Map<string, Consumer[]>();
-  /** Failed deliveries by queue and message, so that a poison message ends here too. */
-  readonly #failures = new Map<string, number>();
+  /** By message ID and queue, until every queue has finished with the message. */
+  readonly #progress = new Map<string, Map<string, Progress>>();
+  readonly #retryDelays: readonly number[];
   readonly connected = true;
+
+  /** @param options.retryDelays see `RETRY_DELAYS` */
+  constructor(options: { retryDelays?: readonly number[] } = {}) {
+    this.#retryDelays = options.retryDelays ?? RETRY_DELAYS;
+  }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     return Promise.all(messages.map((message) => this.#publishOne(message)));
@@ -51,30 +68,41 @@ export class MemoryBroker implements Broker {
   }
 
   async #publishOne(message: OutgoingMessage): Promise<PublishOutcome> {
-    const takers = Object.values(QUEUES).filter(({ bindings }: QueueDefinition) =>
+    const destinations = Object.values(QUEUES).filter(({ bindings }: QueueDefinition) =>
       (bindings as readonly string[]).includes(message.type),
     );
-    if (takers.length === 0) return 'unroutable';
-    const deliveries = await Promise.all(takers.map((queue) => this.#deliver(queue, message)));
-    return deliveries.every(Boolean) ? 'confirmed' : 'failed';
+    if (destinations.length === 0) return 'unroutable';
+    const queues = this.#progress.get(message.id) ?? new Map<string, Progress>();
+    this.#progress.set(message.id, queues);
+    await Promise.all(destinations.map(async (queue) => this.#deliver(queue, message, progressOf(queues, queue))));
+    const ended = [...queues].map(([queue, progress]) => [queue, progress.ended] as const);
+    if (ended.some(([, end]) => end === undefined)) return 'failed';
+    this.#progress.delete(message.id);
+    const deadLetters = ended.flatMap(([queue, end]) =>
+      end === undefined || end === 'handled' ? [] : [{ queue, reason: end }],
+    );
+    return deadLetters.length === 0 ? 'confirmed' : { deadLetters };
   }
 
-  /** Whether the queue is done with the message, one way or another. */
-  async #deliver(queue: QueueDefinition, message: OutgoingMessage): Promise<boolean> {
+  /** Delivers the message to the queue's next consumer, if it is due. */
+  async #deliver(queue: QueueDefinition, message: OutgoingMessage, progress: Progress): Promise<void> {
+    if (progress.ended !== undefined || progress.due > performance.now()) return;
     const consumer = this.#nextConsumer(queue);
-    if (consumer === undefined) return false;
-    const key = `${queue.name} ${message.id}`;
-    const failures = this.#failures.get(key) ?? 0;
-    const work = verdictOf(consumer.handle, { body: Buffer.from(message.body), redelivered: failures > 0 });
+    if (consumer === undefined) return;
+    const work = dispositionOf(consumer.handle, {
+      body: Buffer.from(message.body),
+      redelivered: progress.failures > 0,
+    });
     consumer.inFlight.add(work);
-    const verdict = await work;
+    const disposition = await work;
     consumer.inFlight.delete(work);
-    if (verdict === 'retry' && failures + 1 < DELIVERY_LIMIT) {
-      this.#failures.set(key, failures + 1);
-      return false;
+    if (disposition === 'ack') progress.ended = 'handled';
+    else if (disposition === 'dead-letter') progress.ended = 'rejected';
+    else if (disposition === 'retry') {
+      progress.due = performance.now() + retryDelay(this.#retryDelays, progress.failures);
+      progress.failures += 1;
+      if (progress.failures >= DELIVERY_LIMIT) progress.ended = 'delivery_limit';
     }
-    this.#failures.delete(key);
-    return true;
   }
 
   #consumersOf(queue: QueueDefinition): Consumer[] {
@@ -86,4 +114,12 @@ export class MemoryBroker implements Broker {
     if (first !== undefined) this.#consumers.set(queue.name, [...others, first]);
     return first;
   }
+}
+
+function progressOf(queues: Map<string, Progress>, { name }: QueueDefinition): Progress {
+  const existing = queues.get(name);
+  if (existing !== undefined) return existing;
+  const created: Progress = { failures: 0, due: 0, ended: undefined };
+  queues.set(name, created);
+  return created;
 }

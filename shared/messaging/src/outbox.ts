@@ -7,10 +7,10 @@ import {
   type Knex,
   type Logger,
   type Metrics,
-  startSweep,
-  type Sweep,
+  startPeriodicTask,
+  type PeriodicTask,
 } from '@tocsin/runtime';
-import type { Broker } from './broker.ts';
+import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -20,14 +20,14 @@ export interface NewEvent<Type extends EventType = EventType> {
   data: EventData<Type>;
 }
 
-/** An event as its row in the outbox. */
+/** A row of the outbox. */
 export interface OutboxRow {
   message_id: string;
   type: string;
   body: string;
 }
 
-/** For a statement that writes the row itself; everything else uses `outbox(trx).add`. */
+/** Builds the row, for a statement that inserts it itself. Other code uses `outbox(trx).add`. */
 export function outboxRow<Type extends EventType>(event: NewEvent<Type>): OutboxRow {
   const envelope: Envelope<EventData<Type>> = {
     id: randomUUID(),
@@ -41,7 +41,7 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
   return { message_id: envelope.id, type: envelope.type, body: JSON.stringify(envelope) };
 }
 
-/** Events that are published if, and only if, the transaction commits. */
+/** Adds events that are published if, and only if, the transaction commits. */
 export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
@@ -50,7 +50,7 @@ export function outbox(trx: Knex.Transaction) {
   };
 }
 
-/** The table of a service that publishes; for its migrations. */
+/** Creates the outbox table; for the migrations of a service that publishes. */
 export async function createOutboxTable(knex: Knex): Promise<void> {
   await knex.schema.createTable('outbox', (table) => {
     table.bigIncrements('id');
@@ -61,8 +61,25 @@ export async function createOutboxTable(knex: Knex): Promise<void> {
   });
 }
 
+/**
+ * Creates the table for dead letters of a broker that does not store them; for the migrations of a service that
+ * publishes.
+ */
+export async function createDeadLetterTable(knex: Knex): Promise<void> {
+  await knex.schema.createTable('dead_letters', (table) => {
+    table.text('queue').notNullable();
+    table.uuid('message_id').notNullable();
+    table.text('type').notNullable();
+    table.text('body').notNullable();
+    table.text('reason').notNullable().checkIn(['rejected', 'delivery_limit']);
+    table.timestamp('died_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+    table.primary(['queue', 'message_id']);
+    table.index(['queue', 'died_at', 'message_id']);
+  });
+}
+
 const BATCH = 50;
-const SWEEP_INTERVAL = 250;
+const POLL_INTERVAL = 250;
 
 export interface RelayOptions {
   database: Knex;
@@ -72,10 +89,11 @@ export interface RelayOptions {
 }
 
 /**
- * Publishes a service's outbox, oldest first. Any number of relays may run: each claims rows that no other holds, and a
- * row goes only when the broker has confirmed its message. Wake it after a commit; it sweeps by itself besides.
+ * Publishes a service's outbox, oldest first. Any number of relays may run: each locks the rows that it publishes. A
+ * row is deleted only after the broker has confirmed its message, or together with its insertion as a dead letter.
+ * Wake the relay after a commit; it also polls periodically.
  */
-export function startRelay({ database, broker, log, metrics }: RelayOptions): Sweep {
+export function startRelay({ database, broker, log, metrics }: RelayOptions): PeriodicTask {
   const published = new Counter({
     name: 'tocsin_outbox_published_total',
     help: 'Events published, by outcome',
@@ -104,11 +122,17 @@ export function startRelay({ database, broker, log, metrics }: RelayOptions): Sw
       const outcomes = await broker.publish(
         rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })),
       );
+      const outcomeOf = (index: number): PublishOutcome => outcomes[index] ?? 'failed';
+      const dead = rows.flatMap((row, index) => {
+        const outcome = outcomeOf(index);
+        return typeof outcome === 'string' ? [] : deadLettersOf(row, outcome);
+      });
+      if (dead.length > 0) await trx('dead_letters').insert(dead).onConflict().ignore();
       const sent = rows.filter(({ type }, index) => {
-        const outcome = outcomes[index] ?? 'failed';
-        published.inc({ outcome });
-        // Nobody needs to listen to an event that no queue of ours takes.
-        return outcome === 'confirmed' || (outcome === 'unroutable' && !hasConsumer(type));
+        const outcome = outcomeOf(index);
+        published.inc({ outcome: typeof outcome === 'string' ? outcome : 'dead_lettered' });
+        // Without a queue for its type an event is unroutable by design.
+        return outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(type));
       });
       await trx('outbox')
         .whereIn(
@@ -116,18 +140,21 @@ export function startRelay({ database, broker, log, metrics }: RelayOptions): Sw
           sent.map(({ id }) => id),
         )
         .delete();
-      // Not for as long as there are rows: those that the broker does not take now wait for the next sweep.
+      // Stop if nothing was sent: rows that the broker does not accept now wait for the next run.
       return rows.length === BATCH && sent.length > 0;
     });
 
   const work = async () => broker.connected && publishBatch();
-  const sweep = startSweep({ name: 'publishing the outbox', interval: SWEEP_INTERVAL, log, work });
+  const task = startPeriodicTask({ name: 'publishing the outbox', interval: POLL_INTERVAL, log, work });
   return {
-    wake: sweep.wake,
+    wake: task.wake,
     stop: async () => {
-      await sweep.stop();
-      // What the last requests left would otherwise be news only when some relay of this service runs again.
-      while (await work().catch((error: unknown) => log.error({ err: error }, 'the outbox could not be emptied')));
+      await task.stop();
+      // Otherwise the last events would wait until a relay of this service runs again.
+      while (await work().catch((error: unknown) => log.error({ err: error }, 'cannot empty the outbox')));
     },
   };
 }
+
+const deadLettersOf = ({ message_id, type, body }: OutboxRow, { deadLetters }: DeadLettered) =>
+  deadLetters.map(({ queue, reason }) => ({ queue, message_id, type, body, reason }));

@@ -4,7 +4,7 @@ import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy, t
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, connect } from 'amqplib';
 import { AmqpBroker } from '../src/index.ts';
-import { collect, newMessage, type OpenBroker, openBroker, publishSafely, SET_UP_PATIENCE, silent } from './brokers.ts';
+import { collect, newMessage, type OpenBroker, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
 
 describeWithBroker('over a network that fails', () => {
   let proxy: TcpProxy;
@@ -13,23 +13,23 @@ describeWithBroker('over a network that fails', () => {
     const url = testServers().amqpUrl ?? '';
     proxy = await tcpProxy(url);
     open = await openBroker(url, { by: proxy.url });
-  }, SET_UP_PATIENCE);
+  }, SET_UP_TIMEOUT);
   afterEach(async () => {
     await open.remove();
     await proxy.close();
-  }, SET_UP_PATIENCE);
+  }, SET_UP_TIMEOUT);
 
-  test('nothing counts as published while the connection is lost, and everything again after it is back', async () => {
+  test('publishing fails while the connection is lost, and works again once it is back', async () => {
     const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
     proxy.cut();
     await eventually(() => !open.broker.connected);
     expect(await open.broker.publish([newMessage('incident.created')])).toEqual(['failed']);
-    proxy.mend();
+    proxy.restore();
     expect(await publishSafely(open.broker, newMessage('incident.created', 'after'))).toBe('confirmed');
     await eventually(() => bodies.includes('after'));
   });
 
-  test('what was being handled when the connection was lost comes again', async () => {
+  test('a message in progress when the connection is lost is redelivered', async () => {
     const lost = Promise.withResolvers<void>();
     const { bodies, redelivered } = collect(open.broker, QUEUES.webhookIncidents, async (_, nth) => {
       if (nth === 1) await lost.promise;
@@ -40,25 +40,25 @@ describeWithBroker('over a network that fails', () => {
     proxy.cut();
     await eventually(() => !open.broker.connected);
     lost.resolve();
-    proxy.mend();
+    proxy.restore();
     await eventually(() => bodies.length === 2);
     expect(bodies).toEqual(['twice', 'twice']);
     expect(redelivered).toEqual([false, true]);
   });
 
-  test('a confirmation that does not come is a failure, in bounded time', async () => {
+  test('publishing fails in bounded time without a confirm', async () => {
     proxy.stall();
     expect(await open.broker.publish([newMessage('incident.created')])).toEqual(['failed']);
-    proxy.mend();
+    proxy.restore();
     expect(await publishSafely(open.broker, newMessage('incident.created'))).toBe('confirmed');
   });
 
-  test('a subscription lives through any number of losses, once', async () => {
+  test('a subscription survives repeated connection losses without being duplicated', async () => {
     const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
     for (const _ of [1, 2, 3]) {
       proxy.cut();
       await eventually(() => !open.broker.connected);
-      proxy.mend();
+      proxy.restore();
       await eventually(() => open.broker.connected);
     }
     const sent = Array.from({ length: 10 }, (_, index) => String(index));
@@ -67,29 +67,29 @@ describeWithBroker('over a network that fails', () => {
     expect(bodies.toSorted()).toEqual(sent);
   });
 
-  test('a broker that is not there at first is found when it comes', async () => {
+  test('a broker that is down at first is connected once it is up', async () => {
     proxy.cut();
-    const late = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
-    const { bodies } = collect(late, QUEUES.webhookIncidents);
-    expect(await late.publish([newMessage('incident.created')])).toEqual(['failed']);
-    expect(late.connected).toBe(false);
-    proxy.mend();
-    expect(await publishSafely(late, newMessage('incident.created', 'at last'))).toBe('confirmed');
+    const delayed = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
+    const { bodies } = collect(delayed, QUEUES.webhookIncidents);
+    expect(await delayed.publish([newMessage('incident.created')])).toEqual(['failed']);
+    expect(delayed.connected).toBe(false);
+    proxy.restore();
+    expect(await publishSafely(delayed, newMessage('incident.created', 'at last'))).toBe('confirmed');
     await eventually(() => bodies.includes('at last'));
-    await late.close();
+    await delayed.close();
   });
 
-  test('closing does not wait for a broker that is away', async () => {
+  test('closing does not wait for a broker that is unreachable', async () => {
     proxy.cut();
     const alone = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
     const { stop } = collect(alone, QUEUES.webhookIncidents);
     await stop();
     await alone.close();
-    proxy.mend();
+    proxy.restore();
     expect(alone.connected).toBe(false);
   });
 
-  // The broker introduces itself with some 500 bytes; then come the answers to what is set up.
+  // The broker's first frame has about 500 bytes; the responses to the set-up follow.
   test.each([100, 540, 580, 640])(
     'closing does not wait for a broker that fell silent after %i bytes',
     async (bytes) => {
@@ -97,29 +97,29 @@ describeWithBroker('over a network that fails', () => {
       const alone = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
       await stalled;
       await alone.close();
-      proxy.mend();
+      proxy.restore();
       expect(alone.connected).toBe(false);
     },
   );
 });
 
-describeWithBroker('on a broker that somebody tampers with', () => {
+describeWithBroker('on a broker whose queues are changed from outside', () => {
   let open: OpenBroker<AmqpBroker> & { namespace: string };
   let channel: Channel;
-  let hangUp: () => Promise<void>;
+  let disconnect: () => Promise<void>;
   beforeEach(async () => {
     const url = testServers().amqpUrl ?? '';
     open = await openBroker(url);
     const connection = await connect(url);
-    hangUp = async () => connection.close();
+    disconnect = async () => connection.close();
     channel = await connection.createChannel();
-  }, SET_UP_PATIENCE);
+  }, SET_UP_TIMEOUT);
   afterEach(async () => {
-    await hangUp();
+    await disconnect();
     await open.remove();
-  }, SET_UP_PATIENCE);
+  }, SET_UP_TIMEOUT);
 
-  test('a queue that was deleted is there again, and consumed', async () => {
+  test('a deleted queue is declared again and consumed', async () => {
     const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
     await publishSafely(open.broker, newMessage('incident.created', 'before'));
     await eventually(() => bodies.includes('before'));
@@ -130,7 +130,7 @@ describeWithBroker('on a broker that somebody tampers with', () => {
     await eventually(() => bodies.includes('after'));
   });
 
-  test('a refused message is in the dead-letter queue, as it came', async () => {
+  test('a rejected message is in the dead-letter queue, unchanged', async () => {
     collect(open.broker, QUEUES.webhookIncidents, () => 'dead-letter');
     const message = newMessage('incident.created', '{"evidence":true}');
     await publishSafely(open.broker, message);
@@ -148,7 +148,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
   }, 90_000);
   afterAll(async () => rabbitMq.remove());
 
-  test('no message that it had confirmed is lost', async () => {
+  test('no confirmed message is lost', async () => {
     const { broker } = await openBroker(rabbitMq.url);
     const sent = Array.from({ length: 200 }, (_, index) => newMessage('incident.created', String(index)));
     const publishing = Promise.all(sent.map(async (message) => publishSafely(broker, message, 60_000)));

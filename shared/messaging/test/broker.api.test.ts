@@ -5,33 +5,34 @@ import { describeWithBroker } from '@tocsin/testing/suites';
 import { DELIVERY_LIMIT, MemoryBroker } from '../src/index.ts';
 import {
   collect,
-  type Judge,
+  type Decide,
   newMessage,
   type OpenBroker,
   openBroker,
   publishSafely,
-  SET_UP_PATIENCE,
+  QUICK_RETRIES,
+  SET_UP_TIMEOUT,
 } from './brokers.ts';
 
-/** What every broker promises; each test has one of its own. */
-function promises(start: () => Promise<OpenBroker>): void {
+/** The tests of every broker. Each test starts its own. */
+function describeBroker(start: () => Promise<OpenBroker>): void {
   let open: OpenBroker;
   const broker = () => open.broker;
   beforeEach(async () => {
     open = await start();
-  }, SET_UP_PATIENCE);
-  afterEach(async () => open.remove(), SET_UP_PATIENCE);
-  const consume = (queue: QueueDefinition, judge: Judge = () => 'ack') => collect(broker(), queue, judge);
+  }, SET_UP_TIMEOUT);
+  afterEach(async () => open.remove(), SET_UP_TIMEOUT);
+  const consume = (queue: QueueDefinition, decide: Decide = () => 'ack') => collect(broker(), queue, decide);
 
-  test('a message comes to every queue that takes its type, byte for byte, and to no other', async () => {
-    const takers = [consume(QUEUES.incidentReplicas), consume(QUEUES.catalogReplicas)] as const;
+  test('a message is delivered, byte for byte, to every queue bound to its type and to no other', async () => {
+    const consumers = [consume(QUEUES.incidentReplicas), consume(QUEUES.catalogReplicas)] as const;
     const other = consume(QUEUES.webhookIncidents);
     const body = JSON.stringify({ name: 'Zoë \u{1F525}' });
     expect(await publishSafely(broker(), newMessage('user.changed', body))).toBe('confirmed');
     expect(await publishSafely(broker(), newMessage('incident.created', 'last'))).toBe('confirmed');
-    for (const { bodies } of takers) await eventually(() => bodies.length > 0);
+    for (const { bodies } of consumers) await eventually(() => bodies.length > 0);
     await eventually(() => other.bodies.length > 0);
-    for (const { bodies, redelivered } of takers) {
+    for (const { bodies, redelivered } of consumers) {
       expect(bodies).toEqual([body]);
       expect(redelivered).toEqual([false]);
     }
@@ -50,7 +51,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(await broker().publish([])).toEqual([]);
   });
 
-  test('a message that its consumer could not handle comes again, marked so, until it is handled', async () => {
+  test('a message that its consumer could not handle is redelivered, marked as such, until it is handled', async () => {
     const { bodies, redelivered } = consume(QUEUES.webhookIncidents, (_, nth) => (nth < 3 ? 'retry' : 'ack'));
     await publishSafely(broker(), newMessage('incident.created', 'stubborn'));
     await eventually(() => bodies.length === 3);
@@ -60,7 +61,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(redelivered).toEqual([false, true, true, false]);
   });
 
-  test(`a message that nobody can handle comes ${DELIVERY_LIMIT} times, and is out of the way then`, async () => {
+  test(`a message that cannot be handled is delivered ${DELIVERY_LIMIT} times, then dead-lettered`, async () => {
     const { bodies } = consume(QUEUES.webhookIncidents, ({ body }) => (body.toString() === 'poison' ? 'retry' : 'ack'));
     await publishSafely(broker(), newMessage('incident.created', 'poison'));
     await eventually(() => bodies.length >= DELIVERY_LIMIT);
@@ -69,9 +70,9 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(bodies.filter((body) => body === 'poison')).toHaveLength(DELIVERY_LIMIT);
   });
 
-  test('a handler that fails without a verdict is as good as one that asks for another try', async () => {
+  test('a handler that throws is treated like one that returns retry', async () => {
     const { bodies } = consume(QUEUES.webhookIncidents, (_, nth) => {
-      if (nth === 1) throw new Error('a fault of the handler');
+      if (nth === 1) throw new Error('the handler failed');
       return 'ack';
     });
     await publishSafely(broker(), newMessage('incident.created', 'unlucky'));
@@ -79,7 +80,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(bodies).toEqual(['unlucky', 'unlucky']);
   });
 
-  test('a message that is refused does not come again', async () => {
+  test('a rejected message is not redelivered', async () => {
     const { bodies } = consume(QUEUES.webhookIncidents, ({ body }) =>
       body.toString() === 'bad' ? 'dead-letter' : 'ack',
     );
@@ -89,7 +90,18 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(bodies).toEqual(['bad', 'good']);
   });
 
-  test('a subscription that stops finishes what it has begun, and takes nothing more', async () => {
+  test('a requeued message does not count as delivered, and is delivered as if for the first time', async () => {
+    const returns = 2 * DELIVERY_LIMIT;
+    const { bodies, redelivered } = consume(QUEUES.webhookIncidents, (_, nth) => (nth <= returns ? 'requeue' : 'ack'));
+    await publishSafely(broker(), newMessage('incident.created', 'patient'));
+    await eventually(() => bodies.length > returns);
+    await publishSafely(broker(), newMessage('incident.created', 'next'));
+    await eventually(() => bodies.includes('next'));
+    expect(bodies).toEqual([...Array.from({ length: returns + 1 }, () => 'patient'), 'next']);
+    expect(redelivered).not.toContain(true);
+  });
+
+  test('a subscription that stops finishes the messages in progress and takes no more', async () => {
     const working = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const { bodies, stop } = consume(QUEUES.webhookIncidents, async () => {
@@ -107,7 +119,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     await stopping;
     expect(await published).toBe('confirmed');
 
-    // What comes now is for the next one.
+    // The next subscription gets the next message.
     const later = publishSafely(broker(), newMessage('incident.created', 'later'));
     const next = consume(QUEUES.webhookIncidents);
     await later;
@@ -116,7 +128,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(bodies).toEqual(['begun']);
   });
 
-  test('a subscription that stops before it has begun takes nothing', async () => {
+  test('a subscription that stops before it has started takes no messages', async () => {
     const hasty = consume(QUEUES.webhookIncidents);
     await hasty.stop();
     const next = consume(QUEUES.webhookIncidents);
@@ -126,7 +138,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(hasty.bodies).toEqual([]);
   });
 
-  test('a subscription that stops does not wait for the work of another', async () => {
+  test('a subscription that stops does not wait for another one', async () => {
     const working = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     consume(QUEUES.webhookIncidents, async () => {
@@ -142,7 +154,7 @@ function promises(start: () => Promise<OpenBroker>): void {
     expect(await published).toBe('confirmed');
   });
 
-  test('a message is kept for every queue that takes it, also while one of them has no consumer', async () => {
+  test('a message is kept for every queue bound to its type, even while one has no consumer', async () => {
     const early = consume(QUEUES.incidentReplicas);
     const published = publishSafely(broker(), newMessage('user.changed', 'kept'));
     await eventually(() => early.bodies.length > 0);
@@ -163,12 +175,12 @@ function promises(start: () => Promise<OpenBroker>): void {
 }
 
 describe('the broker in memory', () => {
-  promises(async () => {
-    const broker = new MemoryBroker();
+  describeBroker(async () => {
+    const broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
     return { broker, remove: async () => broker.close() };
   });
 
-  test('is closed when the work under way is done', async () => {
+  test('closes when the messages in progress are finished', async () => {
     const broker = new MemoryBroker();
     const finish = Promise.withResolvers<void>();
     const { bodies } = collect(broker, QUEUES.webhookIncidents, async () => {
@@ -188,5 +200,5 @@ describe('the broker in memory', () => {
 });
 
 describeWithBroker('the broker over AMQP', () => {
-  promises(async () => openBroker(testServers().amqpUrl ?? ''));
+  describeBroker(async () => openBroker(testServers().amqpUrl ?? ''));
 });

@@ -7,29 +7,32 @@ import {
   type IncomingMessage,
   type OutgoingMessage,
   type PublishOutcome,
-  type Verdict,
+  type Disposition,
 } from '../src/index.ts';
 
 export const silent = createLogger({ app: 'test', level: 'silent' });
 
-/** A broker that leaves nothing behind on a server that others use too. */
+/** A broker with its own names, which `remove` deletes from a shared server. */
 export interface OpenBroker<Kind extends Broker = Broker> {
   broker: Kind;
   remove(): Promise<void>;
 }
 
-/** For hooks that make and remove queues: on a busy machine a broker takes its time for these. Milliseconds. */
-export const SET_UP_PATIENCE = 60_000;
+/** Milliseconds for hooks that create and delete queues, which can be slow on a busy machine. */
+export const SET_UP_TIMEOUT = 60_000;
+
+/** Milliseconds between the deliveries of a failing message. */
+export const QUICK_RETRIES = [10];
 
 const newNamespace = () => `t${randomBytes(5).toString('hex')}`;
 
-/** Connected, with queues that no other test has. `by` is the way to the server, if that is not the straight one. */
+/** Connects a broker with queues of its own. `by` is the URL to connect to, for example of a proxy; default `url`. */
 export async function openBroker(
   url: string,
   { by = url, namespace = newNamespace() }: { by?: string; namespace?: string } = {},
 ): Promise<OpenBroker<AmqpBroker> & { namespace: string }> {
-  const broker = new AmqpBroker({ url: by, namespace, log: silent });
-  await eventually(() => broker.connected, { within: SET_UP_PATIENCE, what: 'a connection to the broker' });
+  const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES });
+  await eventually(() => broker.connected, { within: SET_UP_TIMEOUT, what: 'a connection to the broker' });
   return {
     broker,
     namespace,
@@ -42,7 +45,7 @@ export async function openBroker(
 
 export const newMessage = (type: string, body = '{}'): OutgoingMessage => ({ id: randomUUID(), type, body });
 
-/** Publishes the way the outbox does: again, until the broker has it. */
+/** Publishes like the outbox: repeats until the outcome is known. */
 export async function publishSafely(
   broker: Broker,
   message: OutgoingMessage,
@@ -57,21 +60,25 @@ export async function publishSafely(
   );
 }
 
-export type Judge = (message: IncomingMessage, nth: number) => Verdict | Promise<Verdict>;
+export type Decide = (message: IncomingMessage, nth: number) => Disposition | Promise<Disposition>;
 
-/** What a consumer got, in the order of its coming. */
+/** The messages that a consumer received, in order. */
 export interface Inbox {
   bodies: string[];
   redelivered: boolean[];
   stop(): Promise<void>;
 }
 
-/** Subscribes, and answers every message as `judge` says. */
-export function collect(broker: Broker, queue: Parameters<Broker['subscribe']>[0], judge: Judge = () => 'ack'): Inbox {
+/** Subscribes, and handles every message as `decide` says. */
+export function collect(
+  broker: Broker,
+  queue: Parameters<Broker['subscribe']>[0],
+  decide: Decide = () => 'ack',
+): Inbox {
   const inbox = { bodies: [] as string[], redelivered: [] as boolean[] };
   const subscription = broker.subscribe(queue, async (message) => {
     inbox.redelivered.push(message.redelivered);
-    return judge(message, inbox.bodies.push(message.body.toString()));
+    return decide(message, inbox.bodies.push(message.body.toString()));
   });
   return { ...inbox, stop: subscription.stop };
 }

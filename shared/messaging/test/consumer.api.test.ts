@@ -12,7 +12,7 @@ import {
   type Subscription,
   sweepInbox,
 } from '../src/index.ts';
-import { newMessage, publishSafely, silent } from './brokers.ts';
+import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
 import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 let database: MessagingDatabase;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database.drop());
 beforeEach(() => {
-  broker = new MemoryBroker();
+  broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
 });
 afterEach(async () => {
   await consumer?.stop();
@@ -33,8 +33,8 @@ afterEach(async () => {
   await database.knex('inbox').delete();
 });
 
-/** Leaves the incident's reference behind; what a test does before that may fail. */
-const leavingTraces = (before: (reference: string) => void | Promise<void> = () => undefined): EventHandlers => ({
+/** Inserts the incident's reference into `effects`; `before` runs in the same transaction and may fail. */
+const recordEffects = (before: (reference: string) => void | Promise<void> = () => undefined): EventHandlers => ({
   'incident.created': async ({ data }, trx) => {
     await trx('effects').insert({ reference: data.incident.reference });
     await before(data.incident.reference);
@@ -60,25 +60,25 @@ function created(reference: string): OutgoingMessage {
   return { id: row.message_id, type: row.type, body: row.body };
 }
 
-/** How many messages came to this end. */
+/** The number of messages with this outcome. */
 async function count(outcome: string): Promise<number> {
   const family = metrics.getSingleMetric('tocsin_messages_consumed_total');
   const { values } = (await family?.get()) ?? { values: [] };
   return values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
 }
 
-test('an event has its effect, and is over', async () => {
+test('an event is handled and acknowledged', async () => {
   let committed = 0;
-  consume(leavingTraces(), { onCommit: () => (committed += 1) });
+  consume(recordEffects(), { onCommit: () => (committed += 1) });
   expect(await broker.publish([created('INC-1')])).toEqual(['confirmed']);
   expect(await database.effects()).toEqual(['INC-1']);
   expect(committed).toBe(1);
   expect(await count('handled')).toBe(1);
 });
 
-test('an event that comes again has no further effect', async () => {
+test('an event that is redelivered has no further effect', async () => {
   let committed = 0;
-  consume(leavingTraces(), { onCommit: () => (committed += 1) });
+  consume(recordEffects(), { onCommit: () => (committed += 1) });
   const message = created('INC-1');
   for (const _ of [1, 2, 3]) expect(await broker.publish([message])).toEqual(['confirmed']);
   expect(await database.effects()).toEqual(['INC-1']);
@@ -86,21 +86,21 @@ test('an event that comes again has no further effect', async () => {
   expect(await count('duplicate')).toBe(2);
 });
 
-test('an event that comes many times at once has one effect', async () => {
-  consume(leavingTraces());
+test('an event that is delivered many times concurrently has one effect', async () => {
+  consume(recordEffects());
   const message = created('INC-1');
   await Promise.all(Array.from({ length: 8 }, async () => publishSafely(broker, message)));
   expect(await database.effects()).toEqual(['INC-1']);
 });
 
-test('an event that is none of the consumer’s business is over at once', async () => {
+test('an event without a handler is acknowledged', async () => {
   consume({});
   expect(await broker.publish([created('INC-1')])).toEqual(['confirmed']);
   expect(await database.effects()).toEqual([]);
 });
 
-test('what a newer publisher adds to an event is no reason to refuse it', async () => {
-  consume(leavingTraces());
+test('unknown members of an event are ignored', async () => {
+  consume(recordEffects());
   const message = created('INC-1');
   const event = JSON.parse(message.body);
   const body = JSON.stringify({ ...event, trace: 'x', data: { ...event.data, more: 1 } });
@@ -108,21 +108,23 @@ test('what a newer publisher adds to an event is no reason to refuse it', async 
   expect(await database.effects()).toEqual(['INC-1']);
 });
 
-describe('a malformed message is refused at the first sight, and the next one handled:', () => {
+describe('a malformed message is dead-lettered at the first delivery, and the next one handled:', () => {
   const event = JSON.parse(created('INC-1').body);
   const cases = {
-    'no JSON': 'certainly not',
-    'no object': '[]',
-    'no envelope': '{}',
-    'an ID that is none': JSON.stringify({ ...event, id: '7' }),
-    'a schema of the future': JSON.stringify({ ...event, schema_version: 2 }),
-    'a type that nobody knows': JSON.stringify({ ...event, type: 'incident.exploded' }),
-    'a type that every object has': JSON.stringify({ ...event, type: 'constructor' }),
-    'data that are not those of its type': JSON.stringify({ ...event, data: { incident: { id: 'one' } } }),
+    'not JSON': 'certainly not',
+    'not an object': '[]',
+    'not an envelope': '{}',
+    'an invalid ID': JSON.stringify({ ...event, id: '7' }),
+    'an unknown schema version': JSON.stringify({ ...event, schema_version: 2 }),
+    'an unknown type': JSON.stringify({ ...event, type: 'incident.exploded' }),
+    'a type that is a member of every object': JSON.stringify({ ...event, type: 'constructor' }),
+    'data of another type': JSON.stringify({ ...event, data: { incident: { id: 'one' } } }),
   };
   test.each(Object.entries(cases))('%s', async (_, body) => {
-    consume(leavingTraces());
-    expect(await broker.publish([newMessage('incident.created', body)])).toEqual(['confirmed']);
+    consume(recordEffects());
+    expect(await broker.publish([newMessage('incident.created', body)])).toEqual([
+      { deadLetters: [{ queue: QUEUES.webhookIncidents.name, reason: 'rejected' }] },
+    ]);
     expect(await count('malformed')).toBe(1);
     expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
     expect(await database.effects()).toEqual(['INC-2']);
@@ -130,10 +132,10 @@ describe('a malformed message is refused at the first sight, and the next one ha
 });
 
 describe('a handler that fails', () => {
-  test('leaves nothing behind, and gets the event again', async () => {
+  test('is rolled back, and gets the event again', async () => {
     let failures = 0;
     consume(
-      leavingTraces(() => {
+      recordEffects(() => {
         if ((failures += 1) < 3) throw new Error('not today');
       }),
     );
@@ -143,23 +145,25 @@ describe('a handler that fails', () => {
     expect(await count('handled')).toBe(1);
   });
 
-  test('for ever does not get the event for ever', async () => {
+  test('every time gets the event up to the delivery limit', async () => {
     let attempts = 0;
     consume(
-      leavingTraces((reference) => {
+      recordEffects((reference) => {
         if (reference !== 'INC-1') return;
         attempts += 1;
         throw new Error('never');
       }),
     );
-    expect(await publishSafely(broker, created('INC-1'))).toBe('confirmed');
+    expect(await publishSafely(broker, created('INC-1'))).toEqual({
+      deadLetters: [{ queue: QUEUES.webhookIncidents.name, reason: 'delivery_limit' }],
+    });
     expect(attempts).toBe(DELIVERY_LIMIT);
     expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
     expect(await database.effects()).toEqual(['INC-2']);
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unreachable', () => {
   let proxy: TcpProxy;
   let knex: Knex;
   beforeEach(async () => {
@@ -167,17 +171,17 @@ describe('while the database is away', () => {
     knex = openPool(proxy.url);
   });
   afterEach(async () => {
-    proxy.mend();
+    proxy.restore();
     await consumer?.stop();
     consumer = undefined;
     await knex.destroy();
     await proxy.close();
   });
 
-  test('an event waits, and nothing is counted against it', async () => {
+  test('an event waits without a counted failure', async () => {
     let attempts = 0;
     consume(
-      leavingTraces(() => {
+      recordEffects(() => {
         attempts += 1;
         if (attempts === 1) proxy.cut();
       }),
@@ -185,29 +189,93 @@ describe('while the database is away', () => {
     );
     const published = broker.publish([created('INC-1')]);
     await eventually(() => attempts === 1);
-    proxy.mend();
+    proxy.restore();
     expect(await published).toEqual(['confirmed']);
     expect(await database.effects()).toEqual(['INC-1']);
     expect(await count('failed')).toBe(0);
   });
 
-  test('a consumer that stops gives its events back', async () => {
+  test('a consumer that stops requeues its events', async () => {
     proxy.cut();
-    consume(leavingTraces(), { knex });
+    consume(recordEffects(), { knex });
     const message = created('INC-1');
     const published = broker.publish([message]);
     await consumer?.stop();
     expect(await published).toEqual(['failed']);
     expect(await count('interrupted')).toBe(1);
 
-    consume(leavingTraces());
+    consume(recordEffects());
     expect(await publishSafely(broker, message)).toBe('confirmed');
     expect(await database.effects()).toEqual(['INC-1']);
   });
 });
 
-test('the inbox forgets what no broker still holds', async () => {
-  consume(leavingTraces());
+describe('a database that fails temporarily', () => {
+  /** Makes inserts into `effects` fail with this SQLSTATE, the first `times` times or until `restore`. */
+  const failWith = async (state: string, times = 1_000_000) =>
+    database.knex.raw(`
+      create sequence failures;
+      create function fail() returns trigger language plpgsql as $$ begin
+        if nextval('failures') <= ${times} then raise exception using errcode = '${state}'; end if;
+        return new;
+      end $$;
+      create trigger fail before insert on effects for each row execute function fail()`);
+  const restore = async () =>
+    database.knex.raw('drop function if exists fail cascade; drop sequence if exists failures');
+  const failures = async (): Promise<number> =>
+    (await database.knex.raw<{ rows: { last_value: number }[] }>('select last_value from failures')).rows[0]!
+      .last_value;
+  afterEach(restore);
+
+  test.each(['25006', '53100', '53200', '42P01', '42703', '57P01', '58030'])(
+    'with %s is waited for without a counted failure, however long it takes',
+    async (state) => {
+      await failWith(state);
+      consume(recordEffects());
+      const messages = ['INC-1', 'INC-2', 'INC-3'].map(created);
+      const publish = async () => broker.publish(messages);
+      // While the database fails no message is handled or dead-lettered: all are requeued.
+      await eventually(async () => {
+        expect(await publish()).toEqual(['failed', 'failed', 'failed']);
+        return (await count('returned')) > 3;
+      });
+      await restore();
+      for (const message of messages) expect(await publishSafely(broker, message)).toBe('confirmed');
+      expect((await database.effects()).toSorted()).toEqual(['INC-1', 'INC-2', 'INC-3']);
+      expect(await count('failed')).toBe(0);
+    },
+  );
+
+  test.each(['40P01', '40001', '55P03'])(
+    'with %s gets the transaction again, without a counted failure',
+    async (state) => {
+      await failWith(state, 2);
+      consume(recordEffects());
+      expect(await broker.publish([created('INC-1')])).toEqual(['confirmed']);
+      expect(await failures()).toBe(3);
+      expect(await database.effects()).toEqual(['INC-1']);
+      expect(await count('failed')).toBe(0);
+    },
+  );
+
+  test('with a cancelled statement gets the event again, after a growing delay', async () => {
+    await broker.close();
+    broker = new MemoryBroker({ retryDelays: [50, 60_000] });
+    await failWith('57014');
+    consume(recordEffects());
+    const message = created('INC-1');
+    await eventually(async () => {
+      expect(await broker.publish([message])).toEqual(['failed']);
+      return (await count('failed')) === 2;
+    });
+    // The next delivery is in a minute, however often the message is published until then.
+    for (const _ of Array.from({ length: 20 })) expect(await broker.publish([message])).toEqual(['failed']);
+    expect(await failures()).toBe(2);
+  });
+});
+
+test('the inbox deletes rows of events that cannot be delivered again', async () => {
+  consume(recordEffects());
   await broker.publish([created('INC-1'), created('INC-2')]);
   const inbox = () => database.knex('inbox');
   const daysAgo = (days: number) => ({ received_at: database.knex.raw(`now() - interval '${days} days'`) });

@@ -4,7 +4,7 @@ import { type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase } from '@tocsin/testing';
 import type { NewEvent } from '../src/index.ts';
 
-/** The tables of a service that publishes and consumes, and `effects`, where a handler leaves its traces. */
+/** The tables of a service that publishes and consumes, and `effects`, to which the test's handler writes. */
 export interface MessagingDatabase {
   knex: Knex;
   url: string;
@@ -61,7 +61,7 @@ export const incidentCreated = (reference: string): NewEvent<'incident.created'>
   },
 });
 
-/** An event of a type that no queue takes. */
+/** An event of a type that no queue is bound to. */
 export const incidentArchived = (reference: string): NewEvent<'incident.archived'> => ({
   ...incidentCreated(reference),
   type: 'incident.archived',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Envelope, QUEUES } from '@tocsin/contracts';
-import { createMetrics, type Metrics, type Sweep } from '@tocsin/runtime';
+import { createMetrics, type Metrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import {
   type Broker,
@@ -10,34 +10,35 @@ import {
   type PublishOutcome,
   startRelay,
 } from '../src/index.ts';
-import { collect, type Inbox, silent } from './brokers.ts';
+import { collect, type Inbox, QUICK_RETRIES, silent } from './brokers.ts';
 import { incidentArchived, incidentCreated, type MessagingDatabase, messagingDatabase } from './database.ts';
 
 let database: MessagingDatabase;
 let broker: MemoryBroker;
 let metrics: Metrics;
-const relays: Sweep[] = [];
+const relays: PeriodicTask[] = [];
 beforeAll(async () => {
   database = await messagingDatabase();
 });
 afterAll(async () => database.drop());
 beforeEach(() => {
-  broker = new MemoryBroker();
+  broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
 });
 afterEach(async () => {
   await Promise.all(relays.splice(0).map(async (relay) => relay.stop()));
   await broker.close();
   await database.knex('outbox').delete();
+  await database.knex('dead_letters').delete();
 });
 
-function relayTo(target: Broker): Sweep {
+function relayTo(target: Broker): PeriodicTask {
   metrics = createMetrics('test');
   const relay = startRelay({ database: database.knex, broker: target, log: silent, metrics });
   relays.push(relay);
   return relay;
 }
 
-/** Commits one event a reference. */
+/** Commits one event for each reference. */
 async function record(...references: string[]): Promise<void> {
   await database.knex.transaction(async (trx) => outbox(trx).add(...references.map(incidentCreated)));
 }
@@ -45,15 +46,17 @@ async function record(...references: string[]): Promise<void> {
 const referencesIn = ({ bodies }: Inbox) =>
   bodies.map((body) => (JSON.parse(body) as Envelope<{ incident: { reference: string } }>).data.incident.reference);
 
-/** A broker that answers as told and remembers what it was given. */
-function brokerThat(answer: (message: OutgoingMessage) => PublishOutcome): Broker & { published: OutgoingMessage[] } {
+/** A fake broker that returns the outcomes of `outcomeOf` and records the messages. */
+function brokerWith(
+  outcomeOf: (message: OutgoingMessage) => PublishOutcome,
+): Broker & { published: OutgoingMessage[] } {
   const published: OutgoingMessage[] = [];
   return {
     published,
     connected: true,
     publish: async (messages) => {
       published.push(...messages);
-      return messages.map(answer);
+      return messages.map(outcomeOf);
     },
     subscribe: () => ({ stop: async () => undefined }),
     close: async () => undefined,
@@ -61,7 +64,7 @@ function brokerThat(answer: (message: OutgoingMessage) => PublishOutcome): Broke
 }
 
 describe('an event', () => {
-  test('is published once its transaction has committed, in the envelope of the contract, and is gone then', async () => {
+  test('is published after its transaction has committed, in the envelope of the contract, and deleted', async () => {
     const inbox = collect(broker, QUEUES.webhookIncidents);
     relayTo(broker);
     await record('INC-1');
@@ -79,21 +82,21 @@ describe('an event', () => {
     });
   });
 
-  test('of a transaction that did not commit never leaves', async () => {
+  test('of a transaction that was rolled back is not published', async () => {
     const inbox = collect(broker, QUEUES.webhookIncidents);
     relayTo(broker);
     await expect(
       database.knex.transaction(async (trx) => {
         await outbox(trx).add(incidentCreated('INC-1'));
-        throw new Error('changed my mind');
+        throw new Error('rolled back');
       }),
-    ).rejects.toThrow('changed my mind');
+    ).rejects.toThrow('rolled back');
     await record('INC-2');
     await eventually(async () => (await database.waiting()) === 0);
     expect(referencesIn(inbox)).toEqual(['INC-2']);
   });
 
-  test('does not wait for the next sweep when the relay is woken', async () => {
+  test('does not wait for the next poll when the relay is woken', async () => {
     const inbox = collect(broker, QUEUES.webhookIncidents);
     const relay = relayTo(broker);
     await record('INC-1');
@@ -102,9 +105,9 @@ describe('an event', () => {
     expect(referencesIn(inbox)).toEqual(['INC-1']);
   });
 
-  test('keeps its ID from one attempt to the next, so that its consumers know it again', async () => {
+  test('keeps its ID across attempts, so that consumers can detect duplicates', async () => {
     let attempts = 0;
-    const flaky = brokerThat(() => ((attempts += 1) < 3 ? 'failed' : 'confirmed'));
+    const flaky = brokerWith(() => ((attempts += 1) < 3 ? 'failed' : 'confirmed'));
     relayTo(flaky);
     await record('INC-1');
     await eventually(async () => (await database.waiting()) === 0);
@@ -112,25 +115,25 @@ describe('an event', () => {
     expect(new Set(flaky.published.map(({ id }) => id)).size).toBe(1);
   });
 
-  test('stays while no queue takes it that should', async () => {
-    const deaf = brokerThat(() => 'unroutable');
-    relayTo(deaf);
+  test('is kept while it is unroutable but should have a queue', async () => {
+    const unroutable = brokerWith(() => 'unroutable');
+    relayTo(unroutable);
     await record('INC-1');
-    await eventually(() => deaf.published.length > 2);
+    await eventually(() => unroutable.published.length > 2);
     expect(await database.waiting()).toBe(1);
   });
 
-  test('goes when there is nobody whom it could interest', async () => {
+  test('is deleted when no queue is bound to its type', async () => {
     relayTo(broker);
     await database.knex.transaction(async (trx) => outbox(trx).add(incidentArchived('INC-1')));
     await eventually(async () => (await database.waiting()) === 0);
   });
 
-  test('waits while the broker is away', async () => {
+  test('is not published while the broker is disconnected', async () => {
     let connected = false;
-    const away = brokerThat(() => 'confirmed');
+    const disconnected = brokerWith(() => 'confirmed');
     const relay = relayTo({
-      ...away,
+      ...disconnected,
       get connected() {
         return connected;
       },
@@ -139,10 +142,44 @@ describe('an event', () => {
     relay.wake();
     relay.wake();
     await eventually(async () => (await metrics.metrics()).includes('tocsin_outbox_waiting{app="test"} 1'));
-    expect(away.published).toEqual([]);
+    expect(disconnected.published).toEqual([]);
     connected = true;
     await eventually(async () => (await database.waiting()) === 0);
-    expect(away.published).toHaveLength(1);
+    expect(disconnected.published).toHaveLength(1);
+  });
+});
+
+describe('an event is stored as a dead letter', () => {
+  test.each([
+    ['dead-letter', 'rejected'],
+    ['retry', 'delivery_limit'],
+  ] as const)('when its consumer returns %s', async (disposition, reason) => {
+    const inbox = collect(broker, QUEUES.webhookIncidents, ({ body }) =>
+      body.includes('"INC-1"') ? disposition : 'ack',
+    );
+    relayTo(broker);
+    await record('INC-1', 'INC-2');
+    await eventually(async () => (await database.waiting()) === 0);
+    const [letter, ...others] = await database.knex('dead_letters').select('queue', 'type', 'body', 'reason');
+    expect(letter).toMatchObject({ queue: QUEUES.webhookIncidents.name, type: 'incident.created', reason });
+    expect(letter.body).toContain('"INC-1"');
+    expect(others).toEqual([]);
+    expect(referencesIn(inbox)).toContain('INC-2');
+  });
+
+  test('of the queue that rejected it, once all other queues have handled it', async () => {
+    const rejecting = collect(broker, QUEUES.incidentReplicas, () => 'dead-letter');
+    relayTo(broker);
+    const user = { id: 1, email: 'a@acme.example', name: 'A', active: true, seat: 'none', role: 'member' } as const;
+    const { occurredAt, workspace, requestId } = incidentCreated('INC-1');
+    const event = { type: 'user.changed', occurredAt, workspace, requestId, data: { version: 1, user } } as const;
+    await database.knex.transaction(async (trx) => outbox(trx).add(event));
+    await eventually(() => rejecting.bodies.length === 1);
+    expect(await database.knex('dead_letters').select('queue')).toEqual([]);
+    const accepting = collect(broker, QUEUES.catalogReplicas);
+    await eventually(async () => (await database.waiting()) === 0);
+    expect(await database.knex('dead_letters').pluck('queue')).toEqual([QUEUES.incidentReplicas.name]);
+    expect([rejecting.bodies.length, accepting.bodies.length]).toEqual([1, 1]);
   });
 });
 
@@ -157,7 +194,7 @@ describe('many events', () => {
     expect(referencesIn(inbox)).toEqual(references);
   });
 
-  test('are published once each, however many relays there are', async () => {
+  test('are published once each by several relays', async () => {
     const inbox = collect(broker, QUEUES.webhookIncidents);
     await record(...references);
     for (const relay of [1, 2, 3].map(() => relayTo(broker))) relay.wake();
@@ -165,10 +202,10 @@ describe('many events', () => {
     expect(referencesIn(inbox).toSorted()).toEqual(references.toSorted());
   });
 
-  test('are not held up by one that the broker does not take', async () => {
-    const choosy = brokerThat(({ body }) => (body.includes('"INC-0"') ? 'failed' : 'confirmed'));
+  test('are not blocked by one that the broker does not accept', async () => {
+    const selective = brokerWith(({ body }) => (body.includes('"INC-0"') ? 'failed' : 'confirmed'));
     await record(...references);
-    relayTo(choosy).wake();
+    relayTo(selective).wake();
     await eventually(async () => (await database.waiting()) === 1);
   });
 });

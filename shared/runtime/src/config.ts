@@ -1,32 +1,97 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
+import { findKnownSecretViolation } from './known-secrets.ts';
 
-/** A setting is missing or malformed. The message names every variable at fault, one a line, and never its value. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+export { ConfigError } from './config-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The settings that hold secrets. Each can be read from a file instead, which the setting `<name>_FILE` names. */
+const SECRET = /^(?:TOCSIN_SECRET_KEYS|AMQP_URL|REDIS_URL|(?:\w+_)?DATABASE_URL)$/;
+const FILE = '_FILE';
+/** More than any such setting needs. */
+const MAX_FILE_BYTES = 65_536;
+
 /**
- * Reads a process's settings once, at its edge. An empty variable counts as unset, as Compose passes it.
+ * Reads a process's settings at its start. An empty variable counts as unset, because Compose passes unset ones like
+ * that. A secret can be in a file, which `<name>_FILE` names. In production a published secret, such as a default of an
+ * earlier release, is an error.
  * @throws ConfigError naming each variable that is missing or malformed
  */
 export function readConfig<Shape extends z.ZodRawShape>(shape: Shape, env: Environment): z.output<z.ZodObject<Shape>> {
-  const present = Object.fromEntries(
-    Object.keys(shape)
-      .map((name) => [name, env[name]] as const)
-      .filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const violations: string[] = [];
+  const present: Record<string, string> = {};
+  for (const name of Object.keys(shape)) {
+    try {
+      const value = readSetting(env, name);
+      if (value !== undefined) present[name] = value;
+    } catch (error) {
+      violations.push((error as Error).message);
+    }
+  }
   const parsed = z.object(shape).safeParse(present);
-  if (parsed.success) return parsed.data;
-  throw new ConfigError(
-    parsed.error.issues
-      .map(
-        (issue) =>
-          `${issue.path.join('.')}: ${present[String(issue.path[0])] === undefined ? 'is not set' : issue.message}`,
-      )
-      .join('\n'),
-  );
+  if (!parsed.success) {
+    const unreadable = new Set(violations.map((violation) => violation.slice(0, violation.indexOf(FILE))));
+    for (const issue of parsed.error.issues) {
+      const name = issue.path.join('.');
+      if (!unreadable.has(name))
+        violations.push(`${name}: ${present[name] === undefined ? 'is not set' : issue.message}`);
+    }
+  }
+  if (env['NODE_ENV'] === 'production') {
+    for (const [name, value] of Object.entries(present)) {
+      const violation = findKnownSecretViolation(name, value);
+      if (violation !== undefined) violations.push(`${name}: ${violation}`);
+    }
+  }
+  if (!parsed.success || violations.length > 0) throw new ConfigError(violations.join('\n'));
+  return parsed.data;
+}
+
+/** Replaces each `<name>_FILE` setting of a secret by `<name>` with the file's content. @throws ConfigError */
+export function withFileSettings(env: Environment): Environment {
+  const environment: Record<string, string | undefined> = { ...env };
+  for (const name of Object.keys(env).filter((one) => one.endsWith(FILE) && isSet(env[one]))) {
+    const secret = name.slice(0, -FILE.length);
+    if (!SECRET.test(secret)) continue;
+    environment[secret] = readSetting(env, secret);
+    environment[name] = undefined;
+  }
+  return environment;
+}
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== '';
+
+/** A setting's value, or the content of its file. @throws ConfigError if both are set, or the file cannot be read */
+function readSetting(env: Environment, name: string): string | undefined {
+  const value = isSet(env[name]) ? env[name] : undefined;
+  const file = SECRET.test(name) ? env[name + FILE] : undefined;
+  if (!isSet(file)) return value;
+  if (value !== undefined) throw new ConfigError(`${name}${FILE}: must not be set together with ${name}`);
+  const text = readBounded(file, name + FILE)
+    .toString()
+    .trim();
+  if (text === '') throw new ConfigError(`${name}${FILE}: the file is empty`);
+  return text;
+}
+
+/** Reads a file of at most `MAX_FILE_BYTES`. */
+function readBounded(file: string, name: string): Buffer {
+  const bytes = Buffer.alloc(MAX_FILE_BYTES + 1);
+  let length: number;
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      length = readSync(descriptor, bytes);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw new ConfigError(`${name}: cannot read the file (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (length > MAX_FILE_BYTES) throw new ConfigError(`${name}: the file has more than ${MAX_FILE_BYTES} bytes`);
+  return bytes.subarray(0, length);
 }
 
 const url = (protocols: string[]) =>
@@ -36,13 +101,13 @@ const url = (protocols: string[]) =>
 
 const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
 
-/** Building blocks for the settings that several processes share; `.env.example` documents each. */
+/** Schemas for settings of common types. */
 export const setting = {
   url,
   flag,
   port: z.coerce.number().int().min(0).max(65535),
   count: z.coerce.number().int().min(1),
-  /** Comma-separated, blanks dropped. */
+  /** Comma-separated; blank items are dropped. */
   list: z.string().transform((value) =>
     value
       .split(',')
@@ -57,10 +122,10 @@ export const processSettings = {
   HOST: z.string().default('127.0.0.1'),
   PORT: setting.port.default(0),
   TOCSIN_SECRET_KEYS: z.string(),
-  /** Begins every name on the broker and in Redis, so that several installations can share them. */
+  /** Prefix of every name on the broker and in Redis, so that several installations can share them. */
   TOCSIN_NAMESPACE: z
     .string()
-    .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a short lower-case word')
+    .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must start with a lower-case letter and have at most 32 of a-z, 0-9, _ and -')
     .default('tocsin'),
 };
 
@@ -70,7 +135,7 @@ export const redisSettings = { REDIS_URL: url(['redis:', 'rediss:']).default('re
 
 const postgres = url(['postgres:', 'postgresql:']);
 
-/** `<SERVICE>_DATABASE_URL` comes first; else the service's own role on the server of `DATABASE_URL`. */
+/** `<SERVICE>_DATABASE_URL` has priority; without it a service uses its own role on the server of `DATABASE_URL`. */
 export const databaseSettings = {
   DATABASE_URL: postgres.default('postgres://postgres@127.0.0.1:5432/tocsin'),
   DATABASE_POOL_SIZE: setting.count.default(10),
@@ -78,9 +143,9 @@ export const databaseSettings = {
 
 export const ownDatabaseUrl = postgres.optional();
 
-/** The same server and database, as the role that owns one service's schema. */
+/** The URL of the same database with another role, such as the one that owns a service's schema. */
 export function urlForRole(databaseUrl: string, role: string): string {
-  const own = new URL(databaseUrl);
-  own.username = role;
-  return own.href;
+  const parsed = new URL(databaseUrl);
+  parsed.username = role;
+  return parsed.href;
 }

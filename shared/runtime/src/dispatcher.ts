@@ -1,68 +1,93 @@
 import type { Logger } from './logger.ts';
-import { startSweep } from './sweep.ts';
+import { startPeriodicTask } from './periodic-task.ts';
+import { settleWithin } from './settle-within.ts';
 
-/** Works off a queue that is kept in the database, several things at once. */
+/** Processes a queue in the database, several items concurrently. */
 export interface Dispatcher {
-  /** Looks at the queue at once. */
+  /** Polls the queue at once. */
   wake(): void;
-  /** Claims nothing more, and waits for what is under way. */
+  /**
+   * Stops claiming and waits `drainTimeout` for the runs in progress, then aborts them. Runs that have not ended two
+   * seconds later are abandoned.
+   */
   stop(): Promise<void>;
 }
 
 export interface DispatcherOptions<Claim> {
-  /** In the words of a log line: "dispatching webhooks". */
+  /** For log messages: "dispatching webhooks". */
   name: string;
-  /** Looks at the queue so often whatever happens; milliseconds. */
+  /** Milliseconds between polls if nothing wakes the dispatcher. */
   interval: number;
   log: Logger;
-  /** Milliseconds until the next thing is due, negative when it is late; `undefined` while there is none. */
+  /** Milliseconds until the next item is due, negative if it is overdue; `undefined` if there is none. */
   nextDue: () => Promise<number | undefined>;
-  /** Takes some of what is due, under a lease: no other dispatcher sees it. */
-  claim: (underWay: number) => Promise<readonly Claim[]>;
-  /** Does it. What it leaves undone by throwing is free again when its lease is over. */
-  run: (claim: Claim) => Promise<void>;
+  /** Claims some of the due items under a lease, so that no other dispatcher gets them. */
+  claim: (inProgress: number) => Promise<readonly Claim[]>;
+  /**
+   * Processes an item. If it throws, the item can be claimed again when its lease expires.
+   * @param stopping is aborted when the process cannot wait any longer: it has 25 seconds to stop
+   */
+  run: (claim: Claim, stopping: AbortSignal) => Promise<void>;
+  /** Milliseconds that runs in progress may take after `stop`; default ten seconds. */
+  drainTimeout?: number;
 }
 
+const DRAIN_TIMEOUT = 10_000;
+/** Milliseconds that runs have to end after they are aborted. */
+const ABORT_TIMEOUT = 2_000;
+
 /**
- * Does what is due. Any number of dispatchers may run: what one leaves behind in a crash is claimed again when its lease is over.
- * It is woken by commits and by ends of what it does, and sets a timer for what is due before its next look.
+ * Starts processing due items. Any number of dispatchers may run; items of one that crashed are claimed again when
+ * their lease expires. Polls when it is woken, when a run ends, when the next item is due, and every `interval`.
  */
 export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispatcher {
-  const { name, interval, log, nextDue, claim, run } = options;
-  const underWay = new Set<Promise<void>>();
+  const { name, interval, log, nextDue, claim, run, drainTimeout = DRAIN_TIMEOUT } = options;
+  const stopping = new AbortController();
+  const inProgress = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
   const start = (claimed: Claim) => {
-    const running = run(claimed)
+    const running = run(claimed, stopping.signal)
       .catch((error: unknown) => log.error({ err: error }, `${name} was interrupted`))
       .finally(() => {
-        underWay.delete(running);
-        sweep.wake();
+        inProgress.delete(running);
+        task.wake();
       });
-    underWay.add(running);
+    inProgress.add(running);
   };
 
-  const look = async (): Promise<boolean> => {
+  const poll = async (): Promise<boolean> => {
     clearTimeout(timer);
     const wait = await nextDue();
     if (wait === undefined) return false;
     if (wait > 0) {
-      // Anything later is for a later look.
-      if (wait < interval) timer = setTimeout(sweep.wake, wait);
+      // A later poll handles items that are due after the next interval.
+      if (wait < interval) timer = setTimeout(task.wake, wait);
       return false;
     }
-    const claims = await claim(underWay.size);
+    const claims = await claim(inProgress.size);
     claims.forEach(start);
     return claims.length > 0;
   };
 
-  const sweep = startSweep({ name, interval, log, work: look });
+  const task = startPeriodicTask({ name, interval, log, work: poll });
   return {
-    wake: sweep.wake,
+    wake: task.wake,
     stop: async () => {
-      await sweep.stop();
+      await task.stop();
       clearTimeout(timer);
-      await Promise.all(underWay);
+      if (await areSettledWithin(inProgress, drainTimeout)) return;
+      stopping.abort(new Error('the process is stopping'));
+      if (await areSettledWithin(inProgress, ABORT_TIMEOUT)) return;
+      log.error({ left: inProgress.size }, `${name} did not end in time; it is claimed again when its lease expires`);
     },
   };
 }
+
+/** Whether all work settles within so many milliseconds. */
+const areSettledWithin = async (work: ReadonlySet<Promise<void>>, milliseconds: number): Promise<boolean> =>
+  settleWithin(
+    Promise.all(work).then(() => true),
+    milliseconds,
+    () => false,
+  );

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
+import { settleWithin } from './settle-within.ts';
 
-/** Something an app leans on. Only a `vital` one that is down makes the app unready. */
-export interface Dependency {
+/** Checks a dependency of an app. The app is unready only while a `required` one is down. */
+export interface ReadinessCheck {
   name: string;
-  vital: boolean;
-  /** Rejects, or answers false, when the dependency is down. */
+  required: boolean;
+  /** Rejects or returns false if the dependency is down. */
   check(): Promise<boolean>;
 }
 
@@ -15,29 +16,23 @@ export interface Readiness {
 
 const CHECK_TIMEOUT = 2_000;
 
-/** Asks every dependency at once, each for two seconds at most. */
-export async function readiness(dependencies: readonly Dependency[]): Promise<Readiness> {
-  const states = await Promise.all(dependencies.map(isUp));
+/** Runs all checks concurrently, each for at most two seconds. */
+export async function readiness(checks: readonly ReadinessCheck[]): Promise<Readiness> {
+  const states = await Promise.all(checks.map(isUp));
   return {
-    ready: dependencies.every(({ vital }, index) => !vital || states[index] === true),
-    dependencies: Object.fromEntries(
-      dependencies.map(({ name }, index) => [name, states[index] === true ? 'up' : 'down']),
-    ),
+    ready: checks.every(({ required }, index) => !required || states[index] === true),
+    dependencies: Object.fromEntries(checks.map(({ name }, index) => [name, states[index] === true ? 'up' : 'down'])),
   };
 }
 
-export function databaseDependency(database: Knex): Dependency {
-  return { name: 'database', vital: true, check: async () => database.raw('select 1').then(() => true) };
+export function databaseReadiness(database: Knex): ReadinessCheck {
+  return { name: 'database', required: true, check: async () => database.raw('select 1').then(() => true) };
 }
 
-async function isUp(dependency: Dependency): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), CHECK_TIMEOUT);
+async function isUp(readinessCheck: ReadinessCheck): Promise<boolean> {
   try {
-    return await Promise.race([dependency.check(), late]);
+    return await settleWithin(readinessCheck.check(), CHECK_TIMEOUT, () => false);
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

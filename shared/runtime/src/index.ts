@@ -1,3 +1,4 @@
+export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export {
   brokerSettings,
   ConfigError,
@@ -9,18 +10,29 @@ export {
   redisSettings,
   setting,
   urlForRole,
+  withFileSettings,
 } from './config.ts';
-export { brokenConstraint, isDatabaseUnavailable, type Knex, named, openDatabase } from './database.ts';
-export { databaseDependency, type Dependency, readiness, type Readiness } from './health.ts';
-export { type Clock, type Instant, instantFromPostgres, later, systemClock } from './instant.ts';
-export { generateSecretKeys, type Keyring, openKeyring, parseSecretKeys, type Sealed } from './keyring.ts';
+export { brokenConstraint, type Knex, runPrepared, openDatabase } from './database.ts';
+export { type DatabaseFailure, databaseFailure, failureOfSqlState, isDatabaseUnavailable } from './database-failure.ts';
+export { databaseReadiness, type ReadinessCheck, readiness, type Readiness } from './health.ts';
+export { type Clock, type Instant, instantFromPostgres, addMilliseconds, systemClock } from './instant.ts';
+export {
+  deriveSecretKeys,
+  generateSecretKeys,
+  type Keyring,
+  openKeyring,
+  parseSecretKeys,
+  type Sealed,
+} from './keyring.ts';
+export { findKnownSecretViolation } from './known-secrets.ts';
 export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 export { type App, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
-export { ensureDatabase, ensureOwner, migrate, type Owner } from './migrate.ts';
-export { openRedis, type Redis, redisDependency } from './redis.ts';
-export { type Sweep, startSweep } from './sweep.ts';
+export { ensureDatabase, ensureSchemaOwner, migrate, type SchemaOwner } from './migrate.ts';
+export { openRedis, type Redis, redisReadiness } from './redis.ts';
+export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
+export { settleWithin } from './settle-within.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
-export { versionStore } from './version-store.ts';
+export { changedVersions, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

@@ -1,7 +1,7 @@
 /** A moment as the API writes it: RFC 3339, UTC, three decimals, `Z`. Compares as text. */
 export type Instant = string;
 
-/** Where the time comes from; tests bring their own. */
+/** The source of the current time; tests pass their own. */
 export interface Clock {
   now(): Instant;
 }
@@ -9,11 +9,11 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date().toISOString() };
 
 /** Adds a signed number of milliseconds. */
-export function later(instant: Instant, milliseconds: number): Instant {
+export function addMilliseconds(instant: Instant, milliseconds: number): Instant {
   return new Date(Date.parse(instant) + milliseconds).toISOString();
 }
 
-/** Postgres's text form of a `timestamptz` in a UTC session (`2026-11-20 09:30:00.5+00`), as an `Instant`. */
+/** Converts Postgres's text of a `timestamptz` in a UTC session (`2026-11-20 09:30:00.5+00`). */
 export function instantFromPostgres(text: string): Instant {
   const fraction =
     text[19] === '.'

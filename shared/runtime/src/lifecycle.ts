@@ -1,14 +1,14 @@
 import { ConfigError } from './config.ts';
 
-/** A running app: an HTTP address and an orderly end. */
+/** A running app. */
 export interface App {
-  /** Where it listens, without a trailing slash. */
+  /** Its base URL, without a trailing slash. */
   readonly url: string;
-  /** Takes no new work, finishes what is under way, closes its connections. Safe to call twice. */
+  /** Accepts no new work, finishes the work in progress and closes its connections. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** What a child process tells the process that started it. */
+/** The message that a child process sends to its parent once it is ready. */
 export interface ReadyMessage {
   type: 'ready';
   url: string;
@@ -17,14 +17,14 @@ export interface ReadyMessage {
 const STOP_TIMEOUT = 25_000;
 
 /**
- * The life of a process: starts its app, says so to a parent that listens, and stops it at the first SIGINT or SIGTERM.
- * A second signal, which terminals and `make` deliver, does not cut the drain short. A broken setting, or whatever else
- * keeps the app from starting, is one line on stderr and exit code 1.
+ * Runs a process: starts its app, sends `ReadyMessage` to its parent, and stops the app on SIGINT or SIGTERM. Further
+ * signals, which terminals and `make` send, do not shorten the stop. If the app cannot start, prints one line to stderr
+ * and exits with code 1.
  */
 export async function runProcess(start: () => Promise<App>): Promise<void> {
   const signalled = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => signalled.resolve());
-  // A parent that dies takes its children along instead of leaving them on their ports.
+  // The parent died: stop too, to free the port.
   process.on('disconnect', () => signalled.resolve());
 
   let app: App;
@@ -47,7 +47,6 @@ export async function runProcess(start: () => Promise<App>): Promise<void> {
 
 export function describeStartFailure(error: unknown): string {
   if (error instanceof ConfigError) return `settings: ${error.message}`;
-  // Not instanceof: a network error comes from Node itself, whose Error is another one than that of a test's sandbox.
   if (!Error.isError(error)) return String(error);
   const { code, port, errors } = error as NodeJS.ErrnoException & { port?: number; errors?: unknown };
   if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there or set PORT`;

@@ -2,13 +2,14 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** Structured JSON lines. Nothing that authenticates anybody may reach them, whatever object it rides on. */
+/** Properties of logged objects that hold credentials: they must not be logged. */
 const SECRETS = ['authorization', 'cookie', 'token', 'secret', 'password'].flatMap((key) => [
   key,
   `*.${key}`,
   `*.*.${key}`,
 ]);
 
+/** A logger that writes JSON lines. */
 export function createLogger(options: { app: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
     {

@@ -1,12 +1,61 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { settleWithin } from './settle-within.ts';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export type Metrics = Registry;
 
-/** One registry an app, so that several apps in one process do not count into each other's figures. */
+/** Milliseconds; scrapers usually wait ten seconds. */
+const COLLECT_TIMEOUT = 2_000;
+
+/** A registry that omits metrics which cannot be collected now, and reports their names in a metric of its own. */
+class PartialRegistry extends Registry {
+  readonly #failures = new Registry();
+  readonly #failed = new Gauge({
+    name: 'tocsin_metrics_collector_failed',
+    help: '1 while a metric is omitted because it cannot be collected in time, 0 once it is back',
+    labelNames: ['metric'],
+    registers: [this.#failures],
+  });
+  /** Collections in progress: the next scrape joins a slow one instead of starting another. */
+  readonly #running = new Map<string, Promise<string>>();
+  readonly #hasFailed = new Set<string>();
+
+  constructor(app: string) {
+    super();
+    for (const registry of [this, this.#failures]) registry.setDefaultLabels({ app });
+  }
+
+  async #textOf(name: string): Promise<string> {
+    let running = this.#running.get(name);
+    if (running === undefined) {
+      running = super.getSingleMetricAsString(name).finally(() => this.#running.delete(name));
+      this.#running.set(name, running);
+    }
+    try {
+      const text = await settleWithin(running, COLLECT_TIMEOUT, () => {
+        throw new Error('the collection timed out');
+      });
+      if (this.#hasFailed.has(name)) this.#failed.set({ metric: name }, 0);
+      return text;
+    } catch {
+      // The other metrics are needed most while something is down.
+      this.#hasFailed.add(name);
+      this.#failed.set({ metric: name }, 1);
+      return '';
+    }
+  }
+
+  override async metrics(): Promise<string> {
+    const texts = await Promise.all(this.getMetricsAsArray().map(async ({ name }) => this.#textOf(name)));
+    // Last, because it reports failures of the others.
+    texts.push(await this.#failures.metrics());
+    return texts.filter((text) => text !== '').join('\n\n');
+  }
+}
+
+/** Creates an app's registry. Each has its own, so that several apps in one process do not share metrics. */
 export function createMetrics(app: string): Metrics {
-  const registry = new Registry();
-  registry.setDefaultLabels({ app });
+  const registry = new PartialRegistry(app);
   collectDefaultMetrics({ register: registry });
   return registry;
 }

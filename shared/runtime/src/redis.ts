@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis';
-import type { Dependency } from './health.ts';
+import type { ReadinessCheck } from './health.ts';
 import type { Logger } from './logger.ts';
 
 export type { Redis };
 
-/** A connection that fails fast: nothing of ours may wait for Redis, which holds no truth. */
+/** Opens a connection that fails fast: Redis holds only copies of data, so no request may wait for it. */
 export function openRedis(options: { url: string; namespace: string; log: Logger }): Redis {
   const redis = new Redis(options.url, {
     keyPrefix: `${options.namespace}:`,
     connectTimeout: 2_000,
-    // A process that ends does not wait for a Redis that is gone already.
+    // A stopping process does not wait for a Redis that is down.
     disconnectTimeout: 500,
     commandTimeout: 500,
     maxRetriesPerRequest: 0,
@@ -28,6 +28,6 @@ export function openRedis(options: { url: string; namespace: string; log: Logger
   return redis;
 }
 
-export function redisDependency(redis: Redis): Dependency {
-  return { name: 'redis', vital: false, check: async () => redis.ping().then(() => true) };
+export function redisReadiness(redis: Redis): ReadinessCheck {
+  return { name: 'redis', required: false, check: async () => redis.ping().then(() => true) };
 }

@@ -2,9 +2,9 @@ import { ConfigError, setting } from './config.ts';
 
 const HOST_AND_PORT = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\]):[1-9]\d{0,4}$/;
 
-/** For the services that send requests to addresses which strangers choose. */
+/** For services that send requests to addresses chosen by clients. */
 export const testReceiverSettings = {
-  /** Hosts on loopback that tests and demos may use: exact `host:port` pairs. */
+  /** Loopback addresses that tests and demos may use: exact `host:port` pairs. */
   WEBHOOK_TEST_RECEIVERS: setting.list
     .transform((pairs) => pairs.map((pair) => pair.toLowerCase()))
     .refine((pairs) => pairs.every((pair) => HOST_AND_PORT.test(pair)), 'must be host:port pairs, comma-separated')
@@ -12,8 +12,8 @@ export const testReceiverSettings = {
 };
 
 /**
- * The pairs that may be on loopback.
- * @throws ConfigError in production, where nothing may be
+ * The `host:port` pairs that may be on loopback.
+ * @throws ConfigError in production, where none are allowed
  */
 export function testReceiversOf(read: { NODE_ENV: string; WEBHOOK_TEST_RECEIVERS: string[] }): ReadonlySet<string> {
   if (read.NODE_ENV === 'production' && read.WEBHOOK_TEST_RECEIVERS.length > 0) {

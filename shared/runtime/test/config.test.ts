@@ -1,5 +1,21 @@
-import { describe, expect, test } from '@jest/globals';
-import { ConfigError, databaseSettings, processSettings, readConfig, setting, urlForRole } from '../src/index.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import {
+  brokerSettings,
+  ConfigError,
+  databaseSettings,
+  deriveSecretKeys,
+  generateSecretKeys,
+  ownDatabaseUrl,
+  processSettings,
+  readConfig,
+  redisSettings,
+  setting,
+  urlForRole,
+  withFileSettings,
+} from '../src/index.ts';
 
 const shape = {
   ...processSettings,
@@ -25,7 +41,7 @@ describe('settings', () => {
     });
   });
 
-  test('name every variable at fault, and never a value', () => {
+  test('an error names every invalid variable, and never a value', () => {
     const read = () => readConfig(shape, { PORT: 'eighty', DATABASE_URL: 'mysql://root:hunter2@db/x' });
     expect(read).toThrow(ConfigError);
     try {
@@ -36,6 +52,111 @@ describe('settings', () => {
         expect(message).toContain(name);
       }
       expect(message).not.toContain('hunter2');
+    }
+  });
+});
+
+const secrets = {
+  ...processSettings,
+  ...brokerSettings,
+  ...redisSettings,
+  ...databaseSettings,
+  GATEWAY_DATABASE_URL: ownDatabaseUrl,
+};
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-settings-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, content: string) => {
+    writeFileSync(path.join(folder, name), content);
+    return path.join(folder, name);
+  };
+  const keys = generateSecretKeys();
+  const given = {
+    TOCSIN_SECRET_KEYS_FILE: file('keys', `${keys}\n`),
+    AMQP_URL: '',
+    AMQP_URL_FILE: file('amqp', 'amqp://a:b@broker'),
+    REDIS_URL_FILE: '',
+    GATEWAY_DATABASE_URL_FILE: file('gateway', 'postgres://g:b@db/tocsin'),
+  };
+
+  test('is read from the file', () => {
+    expect(readConfig(secrets, given)).toMatchObject({
+      TOCSIN_SECRET_KEYS: keys,
+      AMQP_URL: 'amqp://a:b@broker',
+      REDIS_URL: 'redis://127.0.0.1:6379',
+      GATEWAY_DATABASE_URL: 'postgres://g:b@db/tocsin',
+    });
+    expect(withFileSettings({ ...given, PATH: '/bin', LOG_FILE: 'kept' })).toEqual({
+      TOCSIN_SECRET_KEYS: keys,
+      AMQP_URL: 'amqp://a:b@broker',
+      REDIS_URL_FILE: '',
+      GATEWAY_DATABASE_URL: 'postgres://g:b@db/tocsin',
+      PATH: '/bin',
+      LOG_FILE: 'kept',
+    });
+  });
+
+  test.each([
+    ['does not exist', { AMQP_URL_FILE: path.join(folder, 'nothing') }, 'AMQP_URL_FILE: cannot read the file (ENOENT)'],
+    ['is a folder', { AMQP_URL_FILE: folder }, 'AMQP_URL_FILE: cannot read the file (EISDIR)'],
+    ['is empty', { AMQP_URL_FILE: file('empty', ' \n') }, 'AMQP_URL_FILE: the file is empty'],
+    ['is endless', { AMQP_URL_FILE: '/dev/zero' }, 'AMQP_URL_FILE: the file has more than 65536 bytes'],
+    [
+      'is set together with a value',
+      { AMQP_URL: 'amqp://x', AMQP_URL_FILE: file('beside', 'y') },
+      'AMQP_URL_FILE: must not be set together with AMQP_URL',
+    ],
+    ['holds no URL', { AMQP_URL_FILE: file('words', 'hunter2') }, 'AMQP_URL: must be a URL'],
+  ])('that %s is reported with the name of its setting', (_what, env, message) => {
+    const read = () => readConfig(secrets, { TOCSIN_SECRET_KEYS: keys, ...env });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow('hunter2');
+  });
+});
+
+describe('a published secret', () => {
+  const published = 'development:dGhpcyBrZXkgaXMgZm9yIGRldmVsb3BtZW50IG9ubHk=';
+  const own = generateSecretKeys();
+  const fine = {
+    TOCSIN_SECRET_KEYS: own,
+    AMQP_URL: 'amqp://tocsin:word@broker',
+    REDIS_URL: 'redis://:word@redis',
+    DATABASE_URL: 'postgres://postgres:word@db/tocsin',
+  };
+  const DEFAULT = 'is a default that everybody can read';
+
+  test.each([
+    ['the key of docker-compose.yml', { TOCSIN_SECRET_KEYS: published }, `TOCSIN_SECRET_KEYS: ${DEFAULT}`],
+    ['the same next to another', { TOCSIN_SECRET_KEYS: `${own},${published}` }, `TOCSIN_SECRET_KEYS: ${DEFAULT}`],
+    ['the same under another name', { TOCSIN_SECRET_KEYS: published.replace(/^\w+/, 'k1') }, DEFAULT],
+    ['a leaf key of it', { TOCSIN_SECRET_KEYS: deriveSecretKeys(published, ['cursor']) }, DEFAULT],
+    ['a database password', { DATABASE_URL: 'postgres://postgres:development-only@db/x' }, `DATABASE_URL: ${DEFAULT}`],
+    ["a role's password", { GATEWAY_DATABASE_URL: 'postgres://g:REPLACE@db/x' }, `GATEWAY_DATABASE_URL: ${DEFAULT}`],
+    ["the broker's password", { AMQP_URL: 'amqp://tocsin:development-only@broker' }, `AMQP_URL: ${DEFAULT}`],
+    ["the cache's password", { REDIS_URL: 'redis://:development-only@redis' }, `REDIS_URL: ${DEFAULT}`],
+    [
+      "the broker's default user",
+      { AMQP_URL: 'amqp://guest:guest@broker' },
+      'AMQP_URL: is the user that every RabbitMQ',
+    ],
+    [
+      "the broker's default user, by a URL without one",
+      { AMQP_URL: 'amqp://broker' },
+      'AMQP_URL: is the user that every RabbitMQ',
+    ],
+  ])('is rejected in production: %s', (_what, env, message) => {
+    const read = (NODE_ENV: string) => () => readConfig(secrets, { ...fine, ...env, NODE_ENV });
+    expect(read('production')).toThrow(ConfigError);
+    expect(read('production')).toThrow(message);
+    expect(read('production')).not.toThrow(/development-only|REPLACE/);
+    expect(read('development')).not.toThrow();
+  });
+
+  test('is neither a secret of your own nor the default user of a broker on the same machine', () => {
+    for (const AMQP_URL of [fine.AMQP_URL, 'amqp://guest:guest@127.0.0.1:5672', 'amqp://[::1]', 'amqp://localhost']) {
+      expect(readConfig(secrets, { ...fine, AMQP_URL, NODE_ENV: 'production' })).toMatchObject({ AMQP_URL });
     }
   });
 });

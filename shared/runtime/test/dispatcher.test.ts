@@ -3,24 +3,24 @@ import { createLogger, startDispatcher } from '../src/index.ts';
 
 const log = createLogger({ app: 'test', level: 'silent' });
 
-/** A queue of names, the first due now; what is claimed runs until it is let go. */
+/** A queue of names that are due now; a claimed one runs until its promise in `running` is settled. */
 function queueOf(...names: string[]) {
   const waiting = [...names];
   const running = new Map<string, PromiseWithResolvers<void>>();
   const begun: string[] = [];
-  const look = Promise.withResolvers<void>();
+  const firstIdlePoll = Promise.withResolvers<void>();
   return {
     begun,
     running,
     waiting,
-    /** Settles at the first look that finds nothing. */
-    idle: look.promise,
+    /** Settles at the first poll that finds nothing. */
+    idle: firstIdlePoll.promise,
     options: {
       name: 'working',
       interval: 3_600_000,
       log,
       nextDue: async () => {
-        if (waiting.length === 0) look.resolve();
+        if (waiting.length === 0) firstIdlePoll.resolve();
         return waiting.length === 0 ? undefined : 0;
       },
       claim: async () => waiting.splice(0, 2),
@@ -34,7 +34,7 @@ function queueOf(...names: string[]) {
   };
 }
 
-test('everything that is due is begun, whatever else is under way', async () => {
+test('all due items are started, whatever else is in progress', async () => {
   const queue = queueOf('a', 'b', 'c');
   const dispatcher = startDispatcher(queue.options);
   dispatcher.wake();
@@ -44,13 +44,13 @@ test('everything that is due is begun, whatever else is under way', async () => 
   await dispatcher.stop();
 });
 
-test('what fails keeps nothing else from being done', async () => {
+test('an item that fails does not stop the others', async () => {
   const queue = queueOf('a', 'b');
   const dispatcher = startDispatcher(queue.options);
   dispatcher.wake();
   await queue.idle;
   queue.waiting.push('c');
-  // Its end is a reason to look again.
+  // The end of a run causes another poll.
   queue.running.get('a')?.reject(new Error('broken'));
   queue.running.get('b')?.resolve();
   while (!queue.running.has('c')) await new Promise(setImmediate);
@@ -59,7 +59,7 @@ test('what fails keeps nothing else from being done', async () => {
   expect(queue.begun).toEqual(['a', 'b', 'c']);
 });
 
-test('what is due before the next look is begun when it is due', async () => {
+test('an item that is due before the next poll is started when it is due', async () => {
   const queue = queueOf('soon');
   let wait = 20;
   const begun = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ test('what is due before the next look is begun when it is due', async () => {
   await dispatcher.stop();
 });
 
-test('stopping waits for what is under way, and begins nothing more', async () => {
+test('stopping waits for runs in progress and starts no more', async () => {
   const queue = queueOf('a');
   const dispatcher = startDispatcher(queue.options);
   dispatcher.wake();
@@ -91,4 +91,34 @@ test('stopping waits for what is under way, and begins nothing more', async () =
   queue.running.get('a')?.resolve();
   await stopping;
   expect(queue.begun).toEqual(['a']);
+});
+
+test('a run that takes too long during a stop is aborted', async () => {
+  const queue = queueOf('a');
+  const aborted: string[] = [];
+  const dispatcher = startDispatcher({
+    ...queue.options,
+    drainTimeout: 10,
+    run: async (name: string, stopping: AbortSignal) => {
+      queue.begun.push(name);
+      await new Promise((_resolve, reject) => stopping.addEventListener('abort', reject)).catch(() => {
+        aborted.push(name);
+      });
+    },
+  });
+  dispatcher.wake();
+  await queue.idle;
+  expect(aborted).toEqual([]);
+  await dispatcher.stop();
+  expect(aborted).toEqual(['a']);
+});
+
+test('a run that ignores the abort is abandoned', async () => {
+  const queue = queueOf('a');
+  const dispatcher = startDispatcher({ ...queue.options, drainTimeout: 10 });
+  dispatcher.wake();
+  await queue.idle;
+  await dispatcher.stop();
+  expect(queue.running.has('a')).toBe(true);
+  queue.running.get('a')?.resolve();
 });

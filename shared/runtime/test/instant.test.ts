@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { instantFromPostgres, later } from '../src/index.ts';
+import { instantFromPostgres, addMilliseconds } from '../src/index.ts';
 
 test.each([
   ['2026-11-20 09:30:00+00', '2026-11-20T09:30:00.000Z'],
@@ -7,9 +7,9 @@ test.each([
   ['2026-11-20 09:30:00.123+00', '2026-11-20T09:30:00.123Z'],
   ['2026-11-20 09:30:00.123456+00', '2026-11-20T09:30:00.123Z'],
   ['0001-01-01 00:00:00+00', '0001-01-01T00:00:00.000Z'],
-])('Postgres says %s, we say %s', (text, instant) => expect(instantFromPostgres(text)).toBe(instant));
+])('%s from Postgres becomes %s', (text, instant) => expect(instantFromPostgres(text)).toBe(instant));
 
-test('moments are moved by milliseconds', () => {
-  expect(later('2026-11-20T23:59:59.999Z', 1)).toBe('2026-11-21T00:00:00.000Z');
-  expect(later('2026-11-20T00:00:00.000Z', -1)).toBe('2026-11-19T23:59:59.999Z');
+test('milliseconds are added to a moment', () => {
+  expect(addMilliseconds('2026-11-20T23:59:59.999Z', 1)).toBe('2026-11-21T00:00:00.000Z');
+  expect(addMilliseconds('2026-11-20T00:00:00.000Z', -1)).toBe('2026-11-19T23:59:59.999Z');
 });

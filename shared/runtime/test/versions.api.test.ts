@@ -4,9 +4,9 @@ import { eventually, testServers } from '@tocsin/testing';
 import { describeWithRedis } from '@tocsin/testing/suites';
 import { createLogger, memoryVersions, openRedis, type Redis, redisVersions, type Versions } from '../src/index.ts';
 
-/** What every implementation promises. */
-function promises(versions: () => Versions): void {
-  test('a version is known once it was raised, to each workspace and owner its own', async () => {
+/** The tests of every implementation. */
+function describeVersions(versions: () => Versions): void {
+  test('a raised version is read back, separately for each workspace and owner', async () => {
     expect(await versions().read(['catalog', 'custom_field'], 1)).toEqual([undefined, undefined]);
     await versions().raise('catalog', 1, 0);
     await versions().raise('custom_field', 1, 5);
@@ -14,7 +14,7 @@ function promises(versions: () => Versions): void {
     expect(await versions().read(['catalog'], 2)).toEqual([undefined]);
   });
 
-  test('a version never falls, whatever the order of those who raise it', async () => {
+  test('a version never falls, whatever the order of the raises', async () => {
     await Promise.all([3, 9, 1, 7].map(async (version) => versions().raise('catalog', 3, version)));
     expect(await versions().read(['catalog'], 3)).toEqual([9]);
   });
@@ -22,7 +22,7 @@ function promises(versions: () => Versions): void {
 
 describe('versions in memory', () => {
   const versions = memoryVersions();
-  promises(() => versions);
+  describeVersions(() => versions);
 });
 
 describeWithRedis('versions in Redis', () => {
@@ -36,5 +36,5 @@ describeWithRedis('versions in Redis', () => {
     await eventually(async () => redis.ping(), { what: 'the connection to Redis' });
   });
   afterAll(() => redis.disconnect());
-  promises(() => redisVersions(redis));
+  describeVersions(() => redisVersions(redis));
 });

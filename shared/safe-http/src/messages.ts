@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What is sent, once the address is known. */
-export interface Prepared {
+/** Headers and body of a request, prepared once the address is known. */
+export interface PreparedRequest {
   headers: Record<string, string>;
   body?: string;
 }
 
 export interface SafeRequest {
-  /** https. */
+  /** An https URL. */
   url: string;
   method: 'GET' | 'POST';
-  /** From the look-up of the name to the last byte of the answer; milliseconds. */
+  /** From the DNS lookup to the last byte of the response; milliseconds. */
   timeout: number;
-  /** Of the answer's body, as it comes over the wire. */
+  /** Limit of the response body in bytes, as transferred (before any decompression). */
   maxBodyBytes: number;
-  /** Asked when the address is known and allowed, before anything is sent to it; `undefined` calls the request off. */
-  prepare: (address: string) => Promise<Prepared | undefined>;
+  /** Called with the allowed address before anything is sent to it; returning `undefined` cancels the request. */
+  prepare: (address: string) => Promise<PreparedRequest | undefined>;
 }
 
-export type FaultReason = 'blocked_address' | 'body_too_large' | 'connection' | 'dns' | 'timeout' | 'tls';
+export type FailureReason = 'blocked_address' | 'body_too_large' | 'connection' | 'dns' | 'timeout' | 'tls';
 
-export type SafeAnswer =
-  /** Complete; only a success (2xx) has its body read. */
-  | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  /** `ours`: the fault is on this side. `status` where the answer had begun. */
-  | { kind: 'fault'; reason: FaultReason; ours: boolean; status?: number }
-  | { kind: 'called_off' };
+export type SafeResponse =
+  /** A complete response. Only the body of a success (2xx) is read. */
+  | { kind: 'response'; status: number; headers: IncomingHttpHeaders; body: Buffer }
+  /** `isLocal`: the failure is on our side. `status` is set when the response headers had arrived. */
+  | { kind: 'failure'; reason: FailureReason; isLocal: boolean; status?: number }
+  | { kind: 'cancelled' };

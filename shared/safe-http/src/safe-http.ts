@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { canonicalAddress } from './public-address.ts';
-import { exchange } from './exchange.ts';
-import type { SafeAnswer, SafeRequest } from './messages.ts';
+import { sendRequest } from './send-request.ts';
+import type { SafeResponse, SafeRequest } from './messages.ts';
 import { isNegativeAnswer, type Resolve } from './system-resolver.ts';
 
-/** Sends requests to addresses that strangers choose. Never rejects, but for what `prepare` throws. */
+/** Sends requests to URLs from untrusted input. Rejects only when `prepare` does. */
 export interface SafeHttp {
-  request(request: SafeRequest): Promise<SafeAnswer>;
+  request(request: SafeRequest): Promise<SafeResponse>;
 }
 
 export interface SafeHttpOptions {
-  /** Whether an address may be connected to, for a URL of this host and port (`host:port`). */
+  /** Whether a request to this host and port (`host:port`) may connect to this address. */
   allows: (address: string, hostAndPort: string) => boolean;
   resolve: Resolve;
   /** Certificates to trust instead of the system's. */
@@ -18,15 +18,15 @@ export interface SafeHttpOptions {
 }
 
 /**
- * HTTPS towards hosts that are not trusted. A name is resolved once, every address of the answer must be allowed, and the
- * connection goes to the address that was judged: a name that answers differently the next moment gains nothing. No redirect is
- * followed, nothing is decompressed, no connection is kept.
+ * An HTTPS client for untrusted hosts. It resolves a name once, requires every returned address to be allowed, and
+ * connects to an address that it has checked, so that DNS rebinding has no effect. It does not follow redirects,
+ * decompress bodies or keep connections open.
  */
 export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
   const addressesOf = async (url: URL, signal: AbortSignal): Promise<readonly string[]> => {
     const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
-    const found = isIP(literal) === 0 ? await abortable(resolve(url.hostname, signal), signal) : [literal];
-    return found.filter((address) => isIP(address) !== 0).map(canonicalAddress);
+    const addresses = isIP(literal) === 0 ? await rejectOnAbort(resolve(url.hostname, signal), signal) : [literal];
+    return addresses.filter((address) => isIP(address) !== 0).map(canonicalAddress);
   };
 
   return {
@@ -37,31 +37,31 @@ export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
       try {
         addresses = await addressesOf(url, signal);
       } catch (error) {
-        return { kind: 'fault', reason: 'dns', ours: !isNegativeAnswer(error) };
+        return { kind: 'failure', reason: 'dns', isLocal: !isNegativeAnswer(error) };
       }
       const [address] = addresses;
-      if (address === undefined) return { kind: 'fault', reason: 'dns', ours: false };
-      if (!addresses.every((found) => allows(found, hostAndPort(url)))) {
-        return { kind: 'fault', reason: 'blocked_address', ours: false };
+      if (address === undefined) return { kind: 'failure', reason: 'dns', isLocal: false };
+      if (!addresses.every((each) => allows(each, hostAndPort(url)))) {
+        return { kind: 'failure', reason: 'blocked_address', isLocal: false };
       }
       const prepared = await prepare(address);
-      if (prepared === undefined) return { kind: 'called_off' };
-      if (signal.aborted) return { kind: 'fault', reason: 'timeout', ours: true };
-      return exchange({ url, address, method, prepared, maxBodyBytes, signal, ca });
+      if (prepared === undefined) return { kind: 'cancelled' };
+      if (signal.aborted) return { kind: 'failure', reason: 'timeout', isLocal: true };
+      return sendRequest({ url, address, method, prepared, maxBodyBytes, signal, ca });
     },
   };
 }
 
-/** What `WEBHOOK_TEST_RECEIVERS` names an https URL's place by. */
+/** The `host:port` of an https URL, as `WEBHOOK_TEST_RECEIVERS` lists it. */
 export const hostAndPort = ({ hostname, port }: URL) => `${hostname}:${port === '' ? 443 : port}`;
 
-/** A resolver that does not heed its signal must not outlast the deadline. */
-async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** Enforces the deadline even when a resolver ignores its signal. */
+async function rejectOnAbort<Value>(result: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([work, promise]);
+    return await Promise.race([result, promise]);
   } finally {
     signal.removeEventListener('abort', abort);
   }

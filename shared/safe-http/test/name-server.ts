@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram';
 
-/** What a name server says of a name: its addresses, that there is none, that something is broken, or nothing at all. */
-export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+/** How the server responds to queries for a name: with these addresses, with an error code, or not at all. */
+export type NameResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface NameServer {
   /** `address:port`. */
   address: string;
-  /** Questions so far, as `A name` or `AAAA name`. */
-  asked: string[];
-  names: Map<string, NameAnswer>;
+  /** Queries so far, as `A name` or `AAAA name`. */
+  queries: string[];
+  names: Map<string, NameResponse>;
   stop(): Promise<void>;
 }
 
@@ -17,17 +17,17 @@ const TYPES = new Map([
   [28, 'AAAA'],
 ]);
 
-/** A name server over UDP that knows what a test tells it. */
+/** A name server over UDP that responds from its map `names`. */
 export async function startNameServer(): Promise<NameServer> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
     const { name, type, end } = readQuestion(query);
-    server.asked.push(`${TYPES.get(type) ?? type} ${name}`);
-    const answer = server.names.get(name) ?? 'NXDOMAIN';
-    if (answer === 'silence') return;
+    server.queries.push(`${TYPES.get(type) ?? type} ${name}`);
+    const response = server.names.get(name) ?? 'NXDOMAIN';
+    if (response === 'silence') return;
     const records =
-      typeof answer === 'string' ? [] : answer.filter((address) => address.includes(':') === (type === 28));
-    const code = answer === 'NXDOMAIN' ? 3 : answer === 'SERVFAIL' ? 2 : 0;
+      typeof response === 'string' ? [] : response.filter((address) => address.includes(':') === (type === 28));
+    const code = response === 'NXDOMAIN' ? 3 : response === 'SERVFAIL' ? 2 : 0;
     const head = Buffer.from(query.subarray(0, 12));
     head.writeUInt16BE(0x8180 | code, 2);
     head.writeUInt16BE(records.length, 6);
@@ -39,7 +39,7 @@ export async function startNameServer(): Promise<NameServer> {
   await bound.promise;
   const server: NameServer = {
     address: `127.0.0.1:${socket.address().port}`,
-    asked: [],
+    queries: [],
     names: new Map(),
     stop: async () => {
       const closed = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** A record for the name that was asked, which stands at offset 12. */
+/** A resource record for the name of the query, which it refers to by its offset, 12. */
 function record(address: string): Buffer {
   const bytes = address.includes(':') ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number));
   const head = Buffer.alloc(12);

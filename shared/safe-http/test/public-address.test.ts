@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalAddress, hostAndPort, isLoopbackAddress, isPublicAddress, publicOrNamed } from '../src/index.ts';
+import {
+  canonicalAddress,
+  hostAndPort,
+  isLocalName,
+  isLoopbackAddress,
+  isPublicAddress,
+  publicOrAllowed,
+} from '../src/index.ts';
 
 test.each([
   '8.8.8.8',
@@ -8,6 +15,11 @@ test.each([
   '2606:4700:4700::1111',
   '2a00:1450:4001:80b::200e',
   '::ffff:8.8.8.8',
+  '168.63.129.15',
+  '161.25.255.255',
+  '166.12.0.0',
+  '199.36.153.12',
+  '2001:200::1',
 ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
 
 test.each([
@@ -17,7 +29,14 @@ test.each([
   '127.0.0.1',
   '127.255.255.254',
   '169.254.169.254',
+  '100.100.100.200',
+  '161.26.0.10',
+  '166.9.255.255',
+  '168.63.129.16',
+  '::ffff:168.63.129.16',
   '172.31.255.255',
+  '192.0.0.192',
+  '199.36.153.8',
   '192.0.0.8',
   '192.0.2.1',
   '192.88.99.1',
@@ -38,6 +57,7 @@ test.each([
   '100::1',
   '2001::1',
   '2001:2::1',
+  '2001:3::1',
   '2001:10::1',
   '2001:20::1',
   '2001:db8::1',
@@ -46,6 +66,7 @@ test.each([
   '4000::1',
   '5f00::1',
   'fc00::1',
+  'fd00:ec2::254',
   'fe80::1',
   'fe80::1%eth0',
   'fec0::1',
@@ -53,9 +74,19 @@ test.each([
   'localhost',
   '0x7f.1',
   '',
-])('%s is not', (address) => expect(isPublicAddress(address)).toBe(false));
+])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
 
-test('knows loopback in both families', () => {
+test.each(['localhost', 'a.localhost', 'localhost.', 'printer.local', 'metadata.google.internal', 'x.home.arpa'])(
+  '%s is a local name',
+  (host) => expect(isLocalName(host)).toBe(true),
+);
+
+test.each(['example.com', 'localhost.example.com', 'mylocalhost', 'internal.example', '127.0.0.1'])(
+  '%s is not a local name',
+  (host) => expect(isLocalName(host)).toBe(false),
+);
+
+test('recognises loopback addresses of IPv4 and IPv6', () => {
   expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual([
     true,
     true,
@@ -65,14 +96,14 @@ test('knows loopback in both families', () => {
   expect(['10.0.0.1', '8.8.8.8', '::7f00:1', 'localhost'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
 });
 
-test('gives every address one spelling', () => {
+test('returns one canonical text for each address', () => {
   expect(canonicalAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
   expect(canonicalAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
   expect(canonicalAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
 });
 
-describe('who may be connected to', () => {
-  const allows = publicOrNamed(new Set(['localhost:8443']));
+describe('publicOrAllowed', () => {
+  const allows = publicOrAllowed(new Set(['localhost:8443']));
 
   test.each([
     ['8.8.8.8', 'anything.example:443', true],
@@ -81,9 +112,9 @@ describe('who may be connected to', () => {
     ['127.0.0.1', 'localhost:443', false],
     ['127.0.0.1', '127.0.0.1:8443', false],
     ['10.0.0.1', 'localhost:8443', false],
-  ])('%s for %s: %s', (address, place, may) => expect(allows(address, place)).toBe(may));
+  ])('%s for %s: %s', (address, target, expected) => expect(allows(address, target)).toBe(expected));
 
-  test('a URL without a port means 443', () => {
+  test('uses port 443 for a URL without a port', () => {
     expect(hostAndPort(new URL('https://LocalHost/x'))).toBe('localhost:443');
     expect(hostAndPort(new URL('https://[::1]:9443/x'))).toBe('[::1]:9443');
   });

@@ -7,9 +7,9 @@ const NAME = 'receiver.example';
 let receiver: Receiver;
 beforeAll(async () => void (receiver = await startReceiver({ names: [NAME, '127.0.0.1'] })));
 afterAll(async () => receiver.stop());
-// Whatever happened, no connection is left.
+// No test may leave a connection open.
 afterEach(async () =>
-  eventually(() => receiver.connections === 0, { what: 'the end of all connections', within: 3_000 }),
+  eventually(() => receiver.connections === 0, { what: 'all connections to close', within: 3_000 }),
 );
 beforeEach(() => {
   receiver.respond = () => behave.answer(204);
@@ -28,11 +28,11 @@ const request = async (options: Partial<SafeHttpOptions> = {}, more: Partial<Saf
   });
 
 describe('a request', () => {
-  test('goes to the address with the name of the URL', async () => {
+  test('goes to the resolved address with the host name of the URL', async () => {
     receiver.respond = () => behave.answer(200, { 'X-Answer': 'a' }, 'done');
-    const answer = await request();
-    expect(answer).toMatchObject({ kind: 'answer', status: 200, headers: { 'x-answer': 'a' } });
-    expect(answer.kind === 'answer' && answer.body.toString()).toBe('done');
+    const response = await request();
+    expect(response).toMatchObject({ kind: 'response', status: 200, headers: { 'x-answer': 'a' } });
+    expect(response.kind === 'response' && response.body.toString()).toBe('done');
     expect(receiver.requests).toMatchObject([
       {
         method: 'POST',
@@ -45,8 +45,8 @@ describe('a request', () => {
     expect(receiver.requests[0]?.headers['accept-encoding']).toBeUndefined();
   });
 
-  test('may go to an address itself, if the certificate is for it', async () => {
-    const resolve = async () => Promise.reject(new Error('there is nothing to look up'));
+  test('may go to an address literal if the certificate is valid for it', async () => {
+    const resolve = async () => Promise.reject(new Error('an address needs no lookup'));
     expect(await request({ resolve }, { url: receiver.url('/', '127.0.0.1') })).toMatchObject({ status: 204 });
   });
 
@@ -56,11 +56,11 @@ describe('a request', () => {
     expect(receiver.requests).toMatchObject([{ method: 'GET', body: '' }]);
   });
 
-  test('is called off before a byte is sent', async () => {
+  test('can be cancelled before anything is sent', async () => {
     const addresses: string[] = [];
     const prepare = async (address: string) => void addresses.push(address);
     expect(await request({}, { prepare: async (address) => prepare(address).then(() => undefined) })).toEqual({
-      kind: 'called_off',
+      kind: 'cancelled',
     });
     expect({ addresses, requests: receiver.requests }).toEqual({ addresses: ['127.0.0.1'], requests: [] });
   });
@@ -70,29 +70,29 @@ describe('addresses', () => {
   const allows = (address: string) => address === '127.0.0.1';
 
   test.each([
-    ['one that is refused', ['10.0.0.1']],
-    ['one among others', ['127.0.0.1', '10.0.0.1']],
-    ['one in the other family', ['127.0.0.1', 'fd00::1']],
-    ['one in disguise', ['127.0.0.1', '::ffff:10.0.0.1']],
-  ])('%s: nothing is sent', async (_what, addresses) => {
-    const prepare = async () => Promise.reject(new Error('must not be asked'));
+    ['a refused address', ['10.0.0.1']],
+    ['a refused address among others', ['127.0.0.1', '10.0.0.1']],
+    ['a refused IPv6 address', ['127.0.0.1', 'fd00::1']],
+    ['a refused IPv4-mapped address', ['127.0.0.1', '::ffff:10.0.0.1']],
+  ])('%s: nothing is sent', async (_case, addresses) => {
+    const prepare = async () => Promise.reject(new Error('must not be called'));
     expect(await request({ allows, resolve: async () => addresses }, { prepare })).toEqual({
-      kind: 'fault',
+      kind: 'failure',
       reason: 'blocked_address',
-      ours: false,
+      isLocal: false,
     });
   });
 
-  test('IPv4 in IPv6 is judged, and connected to, as what it is', async () => {
+  test('an IPv4-mapped address is checked and used as IPv4', async () => {
     expect(await request({ allows, resolve: async () => ['::ffff:127.0.0.1'] })).toMatchObject({ status: 204 });
   });
 
-  test('a literal is judged as well', async () => {
-    const answer = await request({ allows: () => false }, { url: receiver.url('/', '127.0.0.1') });
-    expect(answer).toMatchObject({ kind: 'fault', reason: 'blocked_address' });
+  test('an address literal is checked as well', async () => {
+    const response = await request({ allows: () => false }, { url: receiver.url('/', '127.0.0.1') });
+    expect(response).toMatchObject({ kind: 'failure', reason: 'blocked_address' });
   });
 
-  test('are judged for the host and port of the URL', async () => {
+  test('are checked for the host and port of the URL', async () => {
     const seen: string[] = [];
     await request({ allows: (address, hostAndPort) => void seen.push(address, hostAndPort) !== undefined });
     await request(
@@ -102,119 +102,119 @@ describe('addresses', () => {
     expect(seen).toEqual(['127.0.0.1', `${NAME}:${receiver.port}`, '127.0.0.1', `${NAME}:443`]);
   });
 
-  test('a name is looked up once: a second answer would never be seen', async () => {
-    let lookUps = 0;
-    const resolve = async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '10.0.0.1'];
+  test('a name is looked up once, so that a later result has no effect', async () => {
+    let lookups = 0;
+    const resolve = async () => [(lookups += 1) === 1 ? '127.0.0.1' : '10.0.0.1'];
     expect(await request({ allows, resolve })).toMatchObject({ status: 204 });
-    expect(lookUps).toBe(1);
+    expect(lookups).toBe(1);
   });
 
   test.each([
-    ['no address', async () => [], false],
-    ['something that is no address', async () => ['other.example'], false],
-    ['that there is no such name', async () => Promise.reject(withCode('ENOTFOUND')), false],
-    ['that it cannot say', async () => Promise.reject(withCode('ESERVFAIL')), true],
-    ['nothing for too long', async () => Promise.withResolvers<string[]>().promise, true],
-  ])('a name server that answers %s', async (_what, resolve, ours) => {
-    expect(await request({ resolve }, { timeout: 300 })).toEqual({ kind: 'fault', reason: 'dns', ours });
+    ['with no address', async () => [], false],
+    ['with text that is not an address', async () => ['other.example'], false],
+    ['that the name does not exist', async () => Promise.reject(withCode('ENOTFOUND')), false],
+    ['with a server failure', async () => Promise.reject(withCode('ESERVFAIL')), true],
+    ['not at all', async () => Promise.withResolvers<string[]>().promise, true],
+  ])('a name server that responds %s', async (_case, resolve, isLocal) => {
+    expect(await request({ resolve }, { timeout: 300 })).toEqual({ kind: 'failure', reason: 'dns', isLocal });
   });
 });
 
-describe('what goes wrong before an answer', () => {
+describe('a failure before the response', () => {
   test.each([
     ['garbage', 'tls'],
     ['plain', 'tls'],
     ['close', 'tls'],
-  ] as const)('a handshake that is %s', async (handshake, reason) => {
+  ] as const)('a broken TLS handshake: %s', async (handshake, reason) => {
     receiver.handshake = handshake;
-    expect(await request()).toEqual({ kind: 'fault', reason, ours: false });
+    expect(await request()).toEqual({ kind: 'failure', reason, isLocal: false });
     expect(receiver.requests).toEqual([]);
   });
 
-  test('a certificate that nobody vouches for', async () => {
-    expect(await request({ ca: undefined })).toEqual({ kind: 'fault', reason: 'tls', ours: false });
+  test('a certificate of an unknown authority', async () => {
+    expect(await request({ ca: undefined })).toEqual({ kind: 'failure', reason: 'tls', isLocal: false });
   });
 
   test('a certificate for another name', async () => {
     expect(await request({}, { url: receiver.url('/', 'other.example') })).toEqual({
-      kind: 'fault',
+      kind: 'failure',
       reason: 'tls',
-      ours: false,
+      isLocal: false,
     });
   });
 
-  test('a port where nobody listens', async () => {
-    const gone = await startReceiver({ names: [NAME] });
-    await gone.stop();
-    expect(await request({}, { url: gone.url('/', NAME) })).toEqual({
-      kind: 'fault',
+  test('a closed port', async () => {
+    const stopped = await startReceiver({ names: [NAME] });
+    await stopped.stop();
+    expect(await request({}, { url: stopped.url('/', NAME) })).toEqual({
+      kind: 'failure',
       reason: 'connection',
-      ours: false,
+      isLocal: false,
     });
   });
 
-  test('a network that is not there is our own fault', async () => {
-    // No route leads a connection to the broadcast address.
-    const answer = await request({ resolve: async () => ['255.255.255.255'] });
-    expect(answer).toEqual({ kind: 'fault', reason: 'connection', ours: true });
+  test('an unreachable network is a local failure', async () => {
+    // There is no route for a connection to the broadcast address.
+    const response = await request({ resolve: async () => ['255.255.255.255'] });
+    expect(response).toEqual({ kind: 'failure', reason: 'connection', isLocal: true });
   });
 });
 
-describe('what goes wrong with an answer', () => {
-  const fault = (reason: string, status?: number) => ({
-    kind: 'fault',
+describe('a failure of the response', () => {
+  const failure = (reason: string, status?: number) => ({
+    kind: 'failure',
     reason,
-    ours: false,
+    isLocal: false,
     ...(status !== undefined && { status }),
   });
 
   test.each([
-    ['none', behave.hang(), fault('timeout')],
-    ['none, and the connection closed', behave.close(), fault('connection')],
-    ['headers without end', behave.slowHeaders(), fault('timeout')],
-    ['a body that is announced as too large', behave.slowBody(), fault('body_too_large', 200)],
-    ['a body that is too large', behave.oversized(1_001), fault('body_too_large', 200)],
-    ['a body that never ends', behave.endlessBody(), fault('body_too_large', 200)],
-    ['a body that is cut short', behave.truncated(), fault('connection', 200)],
-    ['a megabyte of headers', behave.hugeHeaders(), fault('connection')],
-    ['interim answers without end', behave.interimFlood(), fault('connection')],
-    ['something else than HTTP', behave.garbage(), fault('connection')],
-  ])('%s', async (_what, behaviour, expected) => {
+    ['no response', behave.hang(), failure('timeout')],
+    ['no response, and the connection closes', behave.close(), failure('connection')],
+    ['headers that never end', behave.slowHeaders(), failure('timeout')],
+    ['a Content-Length that is too large', behave.slowBody(), failure('body_too_large', 200)],
+    ['a body that is too large', behave.oversized(1_001), failure('body_too_large', 200)],
+    ['a body that never ends', behave.endlessBody(), failure('body_too_large', 200)],
+    ['a truncated body', behave.truncated(), failure('connection', 200)],
+    ['a megabyte of headers', behave.hugeHeaders(), failure('connection')],
+    ['endless interim responses', behave.interimFlood(), failure('connection')],
+    ['bytes that are not HTTP', behave.garbage(), failure('connection')],
+  ])('%s', async (_case, behaviour, expected) => {
     receiver.respond = () => behaviour;
     expect(await request()).toEqual(expected);
   });
 
-  test('a body that drips is cut off at the deadline', async () => {
+  test('a slow body is aborted at the deadline', async () => {
     receiver.respond = () => behave.slowBody();
-    expect(await request({}, { maxBodyBytes: 65_536, timeout: 500 })).toEqual(fault('timeout', 200));
+    expect(await request({}, { maxBodyBytes: 65_536, timeout: 500 })).toEqual(failure('timeout', 200));
   });
 
-  test('exactly as large as allowed is not too large', async () => {
+  test('a body of exactly the maximum size is accepted', async () => {
     receiver.respond = () => behave.oversized(1_000);
-    expect(await request()).toMatchObject({ kind: 'answer', status: 200 });
+    expect(await request()).toMatchObject({ kind: 'response', status: 200 });
   });
 
-  test('a compressed body counts as it comes: it is not opened', async () => {
+  test('a compressed body is not decompressed and counts by its compressed size', async () => {
     receiver.respond = () => behave.compressed(100_000);
-    const answer = await request();
-    expect(answer).toMatchObject({ kind: 'answer', status: 200, headers: { 'content-encoding': 'gzip' } });
-    expect(answer.kind === 'answer' && answer.body.length).toBeLessThan(1_000);
+    const response = await request();
+    expect(response).toMatchObject({ kind: 'response', status: 200, headers: { 'content-encoding': 'gzip' } });
+    expect(response.kind === 'response' && response.body.length).toBeLessThan(1_000);
   });
 
-  test('another protocol is an answer like any other', async () => {
+  test('a switch to another protocol is an ordinary response', async () => {
     receiver.respond = () => behave.switching();
-    expect(await request()).toMatchObject({ kind: 'answer', status: 101 });
+    expect(await request()).toMatchObject({ kind: 'response', status: 101 });
   });
 
   test('a redirect is not followed', async () => {
     receiver.respond = () => behave.answer(302, { Location: receiver.url('/elsewhere', NAME) });
-    expect(await request()).toMatchObject({ kind: 'answer', status: 302 });
+    expect(await request()).toMatchObject({ kind: 'response', status: 302 });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('a refusal is one by its status, whatever its body does', async () => {
+  test('a refusal with a truncated body is still reported by its status', async () => {
     receiver.respond = () => behave.answer(503, { 'Retry-After': '9', 'Content-Length': '5000' }, 'short');
-    expect(await request()).toMatchObject({ kind: 'answer', status: 503, headers: { 'retry-after': '9' } });
+    expect(await request()).toMatchObject({ kind: 'response', status: 503, headers: { 'retry-after': '9' } });
   });
 });
 

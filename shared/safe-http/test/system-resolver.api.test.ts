@@ -18,32 +18,32 @@ afterAll(async () => server.stop());
 const never = new AbortController().signal;
 const resolve = async (host: string, signal = never) => systemResolver({ servers: [server.address] })(host, signal);
 
-test('answers every address of both families, IPv4 first', async () => {
+test('returns all IPv4 and IPv6 addresses, IPv4 first', async () => {
   expect(await resolve('both.example')).toEqual(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']);
   expect(await resolve('four.example')).toEqual(['8.8.8.8']);
   expect(await resolve('six.example')).toEqual(['2606:4700:4700::1111']);
 });
 
-test.each(['missing.example', 'empty.example'])('%s has no address, and that is an answer', async (host) => {
+test.each(['missing.example', 'empty.example'])('%s has no address, which is a negative answer', async (host) => {
   const error = await resolve(host).catch((reason: unknown) => reason);
   expect(isNegativeAnswer(error)).toBe(true);
 });
 
-test('a name server that fails has not answered', async () => {
+test('a server failure is not a negative answer', async () => {
   const error = await resolve('broken.example').catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'ESERVFAIL' });
   expect(isNegativeAnswer(error)).toBe(false);
 });
 
-test('gives up when it is told to', async () => {
+test('stops when its signal is aborted', async () => {
   const error = await resolve('silent.example', AbortSignal.timeout(200)).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'ECANCELLED' });
   expect(isNegativeAnswer(error)).toBe(false);
 });
 
-test('never asks for localhost', async () => {
-  const asked = server.asked.length;
+test('does not query the name server for localhost', async () => {
+  const queries = server.queries.length;
   expect(await resolve('localhost')).toEqual(['127.0.0.1', '::1']);
   expect(await resolve('app.localhost')).toEqual(['127.0.0.1', '::1']);
-  expect(server.asked).toHaveLength(asked);
+  expect(server.queries).toHaveLength(queries);
 });

@@ -1,72 +1,82 @@
-import { PRINCIPAL_PURPOSE } from '@tocsin/http';
+import { callersOf, openPrincipalVerifier, type PrincipalVerifier } from '@tocsin/http';
 import { AmqpBroker, type Broker } from '@tocsin/messaging';
 import {
   type Clock,
   createLogger,
   createMetrics,
-  databaseDependency,
-  type Dependency,
-  type Keyring,
+  databaseReadiness,
+  type ReadinessCheck,
   type Knex,
   type Logger,
   type Metrics,
   openDatabase,
-  openKeyring,
 } from '@tocsin/runtime';
 import type { ServiceConfig } from './config.ts';
 
-/** What a caller may bring to any service instead of the real thing: the embedded way to run, and tests. */
-export interface ServiceParts {
+const FIRST_RUN_WITHIN = 30_000;
+
+/** Replacements for parts of any service, for the embedded app and for tests. */
+export interface ServiceOverrides {
   log: Logger;
   clock: Clock;
-  /** Stays its caller's: the service does not close it. */
+  /** The service does not close it. */
   broker: Broker;
-  /** In tests: every answer must be what its route declares. */
+  /** For tests: a reply that does not match its contract is an error. */
   checkReplies: boolean;
+  /** Every periodic task first runs at a random moment within this time; milliseconds, default 30,000. */
+  firstRunWithin: number;
 }
 
-/** What every service stands on; `runService` closes it. */
+/** The connections and tools that every service needs; `runService` closes them. */
 export interface ServiceBase {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Signs and verifies principals. */
-  readonly keyring: Keyring;
-  /** Sees the service's schema alone. */
+  readonly principals: PrincipalVerifier;
+  /** Can access the service's schema only. */
   readonly database: Knex;
   readonly broker: Broker;
-  readonly dependencies: readonly Dependency[];
-  /** Where requests are to come in. */
+  readonly readinessChecks: readonly ReadinessCheck[];
+  /** The `http` address of the configuration. */
   readonly address: { host: string; port: number };
   readonly checkReplies: boolean;
-  /** Leaves a broker alone that a caller brought. */
+  readonly firstRunWithin: number;
+  /** Does not close a broker from the overrides. */
   closeBroker(): Promise<void>;
 }
 
-/** Opens what every service stands on. Nothing waits for a connection: each comes about when it can. */
+/**
+ * Opens the base of a service. It does not wait for connections, which are made in the background.
+ * @throws Error for malformed secret keys; nothing is open then
+ */
 export function openBase(options: {
-  /** As in log lines and metrics. */
+  /** The service's name in log lines, metrics and the purposes of keys. */
   name: string;
   schema: { readonly name: string };
   config: ServiceConfig;
-  parts: Partial<ServiceParts>;
+  overrides: Partial<ServiceOverrides>;
 }): ServiceBase {
-  const { name, schema, config, parts } = options;
-  const log = parts.log ?? createLogger({ app: name, level: config.logLevel });
-  // Before anything that would have to be closed: it refuses malformed keys.
-  const keyring = openKeyring(config.secretKeys, PRINCIPAL_PURPOSE);
+  const { name, schema, config, overrides } = options;
+  const log = overrides.log ?? createLogger({ app: name, level: config.logLevel });
+  // First, since it throws for malformed keys: nothing has to be closed then.
+  const { secretKeys } = config;
+  const principals = openPrincipalVerifier({ secretKeys, audience: name, callers: callersOf(name) });
   const database = openDatabase({ ...config.database, schema: schema.name, application: `tocsin-${name}` });
-  const broker = parts.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
+  const broker = overrides.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
   return {
     log,
     metrics: createMetrics(name),
-    keyring,
+    principals,
     database,
     broker,
-    dependencies: [databaseDependency(database), { name: 'broker', vital: false, check: async () => broker.connected }],
+    readinessChecks: [
+      databaseReadiness(database),
+      { name: 'broker', required: false, check: async () => broker.connected },
+    ],
     address: config.http,
-    checkReplies: parts.checkReplies === true,
+    checkReplies: overrides.checkReplies === true,
+    firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,
     closeBroker: async () => {
-      if (parts.broker === undefined) await broker.close();
+      if (overrides.broker === undefined) await broker.close();
     },
   };
 }

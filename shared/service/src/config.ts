@@ -1,23 +1,23 @@
 import { brokerSettings, databaseSettings, processSettings, type readConfig, urlForRole } from '@tocsin/runtime';
 
-/** The settings of every service; its own database URL and whatever else it needs come on top. */
+/** The settings that all services have. A service adds the URL of its own database and its other settings. */
 export const serviceSettings = { ...processSettings, ...databaseSettings, ...brokerSettings };
 
-/** What a service makes of its `serviceSettings`. */
+/** The configuration that follows from `serviceSettings`. */
 export interface ServiceConfig {
   http: { host: string; port: number };
   logLevel: string;
   secretKeys: string;
-  /** Begins every name on the broker and in Redis. */
+  /** The prefix of every name on the broker and in Redis. */
   namespace: string;
   database: { url: string; poolSize: number };
   amqpUrl: string;
 }
 
 /**
- * The part of a service's configuration that all have.
- * @param own the service's schema, and the URL of its own database where one is set; else the role that owns the schema is
- *   used on the server of `DATABASE_URL`
+ * Returns the part of a service's configuration that all services have.
+ * @param own the service's schema, and the URL of its own database if one is set. Without one, the service connects to
+ *   the server of `DATABASE_URL` as the role that owns the schema.
  */
 export function serviceConfig(
   read: ReturnType<typeof readConfig<typeof serviceSettings>>,

@@ -1,5 +1,6 @@
-export { openBase, type ServiceBase, type ServiceParts } from './base.ts';
+export { announceVersions } from './announce-versions.ts';
+export { openBase, type ServiceBase, type ServiceOverrides } from './base.ts';
 export { type ServiceConfig, serviceConfig, serviceSettings } from './config.ts';
-export { runService } from './run-service.ts';
-export type { ConsumerSpec, ServiceClient, ServiceSpec, ServiceWorker, SweepSpec } from './spec.ts';
+export { type RunningService, runService } from './run-service.ts';
+export type { ConsumerSpec, PeriodicTaskSpec, ServerSpec, ServiceClient, ServiceSpec, ServiceWorker } from './spec.ts';
 export { openVersions, type VersionsClient } from './versions.ts';

@@ -1,45 +1,40 @@
 import { httpApp, type HttpServer, listen } from '@tocsin/http';
 import { startConsumer, sweepInbox } from '@tocsin/messaging';
-import { type App, startSweep } from '@tocsin/runtime';
+import { type App, startPeriodicTask } from '@tocsin/runtime';
 import type { ServiceBase } from './base.ts';
-import type { ServiceSpec, ServiceWorker, SweepSpec } from './spec.ts';
+import type { PeriodicTaskSpec, ServerSpec, ServiceSpec, ServiceWorker } from './spec.ts';
 
 const HOUR = 3_600_000;
 
+/** A service that runs; `url` is the address of its own API. */
+export interface RunningService<Name extends string> extends App {
+  /** The URLs of the additional servers, without a trailing slash. */
+  readonly serverUrls: Readonly<Record<Name, string>>;
+}
+
 /**
- * Starts a service's consumers and sweeps and lets requests in. Stopping lets the requests under way finish, then stops
- * what works in the background (the relay publishes what the outbox still holds), then closes broker, clients and database.
- * @throws what keeps the server from listening, once all of that is closed
+ * Starts a service's consumers, periodic tasks and servers. Stopping drains the additional servers in their order, then
+ * the service's own; meanwhile the dispatchers finish. Then the background work stops (the relay publishes what the
+ * outbox still holds), and broker, clients and database are closed.
+ * @throws the system's error when a server cannot bind its address; everything else is closed by then
  */
-export async function runService(base: ServiceBase, spec: ServiceSpec): Promise<App> {
-  const { broker, database, log, metrics } = base;
-  const { consumers = [], sweeps = [], workers = [], dispatchers = [], clients = [] } = spec;
-  const handler = httpApp({
-    routes: spec.routes,
-    internalRoutes: spec.internalRoutes ?? [],
-    dependencies: [...base.dependencies, ...clients.flatMap(({ dependency }) => dependency ?? [])],
-    keyring: base.keyring,
-    log,
-    metrics,
-    checkReplies: base.checkReplies,
-  });
-  const inbox: SweepSpec[] =
-    consumers.length === 0 ? [] : [{ name: 'forgetting consumed events', work: async () => sweepInbox(database) }];
-  const background = [
-    ...consumers.map((consumer) => startConsumer({ broker, database, log, metrics, ...consumer })),
-    ...workers,
-    ...[...sweeps, ...inbox].map((sweep) => startSweep({ interval: HOUR, ...sweep, log })),
-  ];
+export async function runService<Name extends string = never>(
+  base: ServiceBase,
+  spec: ServiceSpec<Name>,
+): Promise<RunningService<Name>> {
+  const { dispatchers = [], clients = [] } = spec;
+  const own = { handler: serviceApi(base, spec), address: spec.address ?? base.address };
+  const background = startBackgroundWork(base, spec);
 
   const release = async () => {
     await stopAll(background);
     await base.closeBroker();
     for (const client of clients) await client.close();
-    await database.destroy();
+    await base.database.destroy();
   };
-  let server: HttpServer;
+  let servers: OpenServers<Name>;
   try {
-    server = await listen(handler, base.address);
+    servers = await openServers(own, spec.servers);
   } catch (error) {
     await stopAll(dispatchers);
     await release();
@@ -47,8 +42,74 @@ export async function runService(base: ServiceBase, spec: ServiceSpec): Promise<
   }
   let stopped: Promise<void> | undefined;
   return {
-    url: server.url,
-    stop: async () => (stopped ??= Promise.all([server.close(), stopAll(dispatchers)]).then(release)),
+    url: servers.ownUrl,
+    serverUrls: servers.additionalUrls,
+    stop: async () => (stopped ??= Promise.all([servers.close(), stopAll(dispatchers)]).then(release)),
+  };
+}
+
+/** The routes of the spec, health, readiness and metrics. */
+function serviceApi(base: ServiceBase, { routes, internalRoutes = [], clients = [] }: ServiceSpec<string>) {
+  const { principals, log, metrics, checkReplies } = base;
+  const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
+  return httpApp({ routes, internalRoutes, readinessChecks, principals, log, metrics, checkReplies });
+}
+
+function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): ServiceWorker[] {
+  const { broker, database, log, metrics } = base;
+  const { consumers = [], periodicTasks = [], workers = [] } = spec;
+  const inbox: PeriodicTaskSpec[] =
+    consumers.length === 0 ? [] : [{ name: 'deleting old inbox rows', work: async () => sweepInbox(database) }];
+  return [
+    ...consumers.map((consumer) => startConsumer({ broker, database, log, metrics, ...consumer })),
+    ...workers,
+    ...[...periodicTasks, ...inbox].map((task) =>
+      startWithEarlyFirstRun({ interval: HOUR, ...task, log }, base.firstRunWithin),
+    ),
+  ];
+}
+
+interface OpenServers<Name extends string> {
+  ownUrl: string;
+  additionalUrls: Record<Name, string>;
+  /** Drains one server after the other, the service's own last. */
+  close(): Promise<void>;
+}
+
+/** The service's own server opens first: health and internal routes work before the other servers accept requests. */
+async function openServers<Name extends string>(
+  own: ServerSpec,
+  additional: Readonly<Record<Name, ServerSpec>> | undefined,
+): Promise<OpenServers<Name>> {
+  const ownServer = await listen(own.handler, own.address);
+  const others = new Map<string, HttpServer>();
+  const close = async () => {
+    for (const server of [...others.values(), ownServer]) await server.close();
+  };
+  try {
+    for (const [name, { handler, address }] of Object.entries<ServerSpec>(additional ?? {})) {
+      others.set(name, await listen(handler, address));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const urls = Object.fromEntries([...others].map(([name, { url }]) => [name, url]));
+  return { ownUrl: ownServer.url, additionalUrls: urls as Record<Name, string>, close };
+}
+
+/**
+ * Starts a periodic task whose first run does not wait for its interval, since a process may be replaced more often
+ * than that. The moment is random, so that replicas that start together do not all run their tasks at once.
+ */
+function startWithEarlyFirstRun(options: Parameters<typeof startPeriodicTask>[0], within: number): ServiceWorker {
+  const task = startPeriodicTask(options);
+  const firstRun = setTimeout(task.wake, Math.min(Math.random() * within, options.interval));
+  return {
+    stop: async () => {
+      clearTimeout(firstRun);
+      await task.stop();
+    },
   };
 }
 

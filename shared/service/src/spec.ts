@@ -1,22 +1,23 @@
+import type { RequestListener } from 'node:http';
 import type { QueueDefinition } from '@tocsin/contracts';
 import type { InternalRoute, Route } from '@tocsin/http';
 import type { EventHandlers } from '@tocsin/messaging';
-import type { Dependency } from '@tocsin/runtime';
+import type { ReadinessCheck } from '@tocsin/runtime';
 
-/** Something that was started and works until it is stopped. */
+/** Background work that runs until it is stopped. */
 export interface ServiceWorker {
-  /** Begins nothing more, and waits for what is under way. */
+  /** Starts nothing new, and waits for work in progress. */
   stop(): Promise<void>;
 }
 
-/** A connection of the service's own to something outside. */
+/** A connection to another service or server that belongs to this service. */
 export interface ServiceClient {
-  /** How `/readyz` sees it, if it does. */
-  readonly dependency?: Dependency;
+  /** Its line in `/readyz`, if it has one. */
+  readonly readinessCheck?: ReadinessCheck;
   close(): void | Promise<void>;
 }
 
-/** A queue, and what its events do to the service's data. */
+/** A queue, and how its events change the service's data. */
 export interface ConsumerSpec {
   queue: QueueDefinition;
   handlers: EventHandlers;
@@ -24,30 +25,43 @@ export interface ConsumerSpec {
   onCommit?: () => void;
 }
 
-/** Work that comes round; see `startSweep`. */
-export interface SweepSpec {
-  /** In the words of a log line: "forgetting old data". */
+/** Work that repeats; the first run is soon after the start. See `startPeriodicTask`. */
+export interface PeriodicTaskSpec {
+  /** As it appears in a log message: "deleting old data". */
   name: string;
-  /** Milliseconds; an hour unless told. */
+  /** Milliseconds; default: an hour. */
   interval?: number;
-  /** Answers whether there is more to do at once. */
+  /** Returns whether there is more to do at once. */
   work: () => Promise<boolean>;
 }
 
-/** What is one service's own: all lists may be left out but that of its routes. */
-export interface ServiceSpec {
+/** An HTTP server: an address and what it serves there. */
+export interface ServerSpec {
+  handler: RequestListener;
+  address: { host: string; port: number };
+}
+
+/** What differs from service to service. Only the routes are required. */
+export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
-  /** Their inbox is swept as well. */
+  /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */
+  address?: ServerSpec['address'];
+  /**
+   * Additional servers, by name. They open after the service's own server and are drained before it, in their order.
+   */
+  servers?: Readonly<Record<Name, ServerSpec>>;
+  /** With consumers, expired inbox rows are deleted as well. */
   consumers?: readonly ConsumerSpec[];
-  sweeps?: readonly SweepSpec[];
-  /** Already started. They stop when the last request is answered, together with consumers and sweeps. */
+  periodicTasks?: readonly PeriodicTaskSpec[];
+  /** Already started. They stop with the consumers and periodic tasks, after the last response. */
   workers?: readonly ServiceWorker[];
   /**
-   * Already started too, with work that takes long, such as requests to the outside. They begin nothing more from the moment
-   * of stopping, finish while the last requests are answered, and what they leave in the outbox is still published.
+   * Already started. For work that takes long, such as requests to other servers: they start nothing new as soon as the
+   * service stops and finish while the last requests are handled. The relay still publishes what they add to the
+   * outbox.
    */
   dispatchers?: readonly ServiceWorker[];
-  /** Closed when all work has stopped, in their order. */
+  /** Closed in their order when all work has stopped. */
   clients?: readonly ServiceClient[];
 }

@@ -1,19 +1,33 @@
-import { type Logger, openRedis, redisDependency, redisVersions, type Versions } from '@tocsin/runtime';
+import { type Logger, openRedis, redisReadiness, redisVersions, type Versions } from '@tocsin/runtime';
 import type { ServiceClient } from './spec.ts';
 
-/** Where owners announce the versions of their data; one of the clients of a service that announces or reads them. */
+/**
+ * The store in which owners announce the versions of their data; a client of services that announce or read versions.
+ */
 export interface VersionsClient extends ServiceClient {
   readonly versions: Versions;
+  /** Calls back after every connect, including the first: announcements before it may be lost. */
+  onConnect(listener: () => void): void;
 }
 
-/** The versions in Redis, unless a caller brought others. */
+/** Returns the versions in Redis, or those of the overrides. */
 export function openVersions(options: {
   config: { redisUrl: string; namespace: string };
   log: Logger;
-  brought: Versions | undefined;
+  override: Versions | undefined;
 }): VersionsClient {
-  const { config, log, brought } = options;
-  if (brought !== undefined) return { versions: brought, close: () => undefined };
+  const { config, log, override } = options;
+  if (override !== undefined) {
+    return { versions: override, onConnect: (listener) => listener(), close: () => undefined };
+  }
   const redis = openRedis({ url: config.redisUrl, namespace: config.namespace, log });
-  return { versions: redisVersions(redis), dependency: redisDependency(redis), close: () => redis.disconnect() };
+  return {
+    versions: redisVersions(redis),
+    onConnect: (listener) => {
+      redis.on('ready', listener);
+      if (redis.status === 'ready') listener();
+    },
+    readinessCheck: redisReadiness(redis),
+    close: () => redis.disconnect(),
+  };
 }

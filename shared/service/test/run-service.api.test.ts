@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import path from 'node:path';
 import { QUEUES } from '@tocsin/contracts';
-import { listen, route } from '@tocsin/http';
+import { listen, endpoint, implement } from '@tocsin/http';
 import { MemoryBroker, outbox, startRelay } from '@tocsin/messaging';
 import { createLogger, memoryVersions, readConfig } from '@tocsin/runtime';
 import {
@@ -19,6 +19,7 @@ import {
   runService,
   serviceConfig,
   serviceSettings,
+  type ServiceSpec,
   type ServiceWorker,
 } from '../src/index.ts';
 
@@ -28,8 +29,8 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase({ schema: 'probe', migrations: schema.migrations })));
 afterAll(async () => database.drop());
 
-/** A service with one route, and everything else that writes into `order` when it ends. */
-function probe(port = 0) {
+/** A service with one route; its request, workers and clients write into `order` when they end. */
+function probe(port = 0, overrides: { firstRunWithin?: number } = {}) {
   const broker = new MemoryBroker();
   const read = readConfig(serviceSettings, {
     NODE_ENV: 'test',
@@ -39,30 +40,34 @@ function probe(port = 0) {
   });
   const config = serviceConfig(read, { schema, databaseUrl: undefined });
   const log = createLogger({ app: 'probe', level: 'silent' });
-  const base = openBase({ name: 'probe', schema, config, parts: { broker, log, checkReplies: true } });
+  const base = openBase({
+    name: 'probe',
+    schema,
+    config,
+    overrides: { broker, log, checkReplies: true, ...overrides },
+  });
   const order: string[] = [];
   const arrived = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  const routes = [
-    route({
+  const contracts = {
+    waitAtGate: {
+      ...endpoint('GET', '/gate', 'Wait until the test opens the gate'),
       tag: 'Probes',
       scope: 'teams:read',
-      summary: '',
-      id: 'waitAtGate',
-      method: 'get',
-      path: '/gate',
       reply: { status: 200, body: z.unknown() },
-      handle: async () => {
-        arrived.resolve();
-        await gate.promise;
-        order.push('request');
-        return { body: {} };
-      },
-    }),
-  ];
+    },
+  } as const;
+  const routes = implement(contracts, {
+    waitAtGate: async () => {
+      arrived.resolve();
+      await gate.promise;
+      order.push('request');
+      return { body: {} };
+    },
+  });
   const worker = (name: string): ServiceWorker => ({
     stop: async () => {
-      // Whoever stops may still have something to save.
+      // A worker may write to the database while it stops.
       await base.database.raw('select 1');
       order.push(name);
     },
@@ -73,8 +78,8 @@ function probe(port = 0) {
       order.push(name);
     },
   });
-  const run = async (more: Partial<Parameters<typeof runService>[1]> = {}) =>
-    runService(base, {
+  const run = async <Name extends string = never>(more: Partial<ServiceSpec<Name>> = {}) =>
+    runService<Name>(base, {
       routes,
       workers: [worker('worker')],
       dispatchers: [worker('dispatcher')],
@@ -86,28 +91,81 @@ function probe(port = 0) {
 
 const closed = 'Unable to acquire a connection';
 
-test('stopping waits for the last answer, then for workers, then closes clients in their order and the database', async () => {
+test('stopping waits for the last response, then stops workers, then closes clients in order and the database', async () => {
   const { base, order, arrived, gate, run } = probe();
   const app = await run();
-  const answer = httpClient(app.url, asUser()).get('/gate');
+  const response = httpClient(app.url, asUser('probe')).get('/gate');
   await arrived.promise;
 
   const stopped = Promise.all([app.stop(), app.stop()]);
   await eventually(() => order.length > 0);
   expect(order).toEqual(['dispatcher']);
   gate.resolve();
-  expect((await answer).status).toBe(200);
+  expect((await response).status).toBe(200);
   await stopped;
   expect(order).toEqual(['dispatcher', 'request', 'worker', 'first client', 'second client']);
   await expect(base.database.raw('select 1')).rejects.toThrow(closed);
 });
 
-test('a service that cannot listen says why, and leaves nothing open', async () => {
+test('a service that cannot bind its address throws the error and leaves nothing open', async () => {
   const taken = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0 });
   const { base, order, run } = probe(taken.port);
   await expect(run()).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
   expect(order).toEqual(['dispatcher', 'worker', 'first client', 'second client']);
   await expect(base.database.raw('select 1')).rejects.toThrow(closed);
+  await taken.close();
+});
+
+const address = { host: '127.0.0.1', port: 0 };
+
+test('additional servers are drained before the own one, which serves until then', async () => {
+  const { base, order, run } = probe();
+  const arrived = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const app = await run({
+    servers: {
+      public: {
+        address,
+        handler: (_request, response) => {
+          arrived.resolve();
+          void gate.promise.then(() => {
+            order.push('public request');
+            response.end('{}');
+          });
+        },
+      },
+    },
+  });
+  const response = httpClient(app.serverUrls.public).get('/');
+  await arrived.promise;
+
+  const stopped = app.stop();
+  await eventually(() => order.length > 0);
+  await expect(fetch(app.serverUrls.public)).rejects.toThrow('fetch failed');
+  expect((await httpClient(app.url).get('/healthz')).status).toBe(200);
+  gate.resolve();
+  expect((await response).status).toBe(200);
+  await stopped;
+  expect(order).toEqual(['dispatcher', 'public request', 'worker', 'first client', 'second client']);
+  await expect(fetch(app.url)).rejects.toThrow('fetch failed');
+  await expect(base.database.raw('select 1')).rejects.toThrow(closed);
+});
+
+test('if an additional server cannot bind its address, everything else is closed and the error is thrown', async () => {
+  const handler = (_request: unknown, response: { end(): unknown }) => void response.end();
+  const taken = await listen(handler, address);
+  const free = await listen(handler, address);
+  await free.close();
+  const { base, order, run } = probe();
+  const starting = run({
+    address: { ...address, port: free.port },
+    servers: { first: { handler, address }, second: { handler, address: { ...address, port: taken.port } } },
+  });
+  await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
+  expect(order).toEqual(['dispatcher', 'worker', 'first client', 'second client']);
+  await expect(base.database.raw('select 1')).rejects.toThrow(closed);
+  // The own server, which was open already, has released its port.
+  await (await listen(handler, { ...address, port: free.port })).close();
   await taken.close();
 });
 
@@ -119,12 +177,12 @@ const userChanged = {
   data: { version: 1, user: { id: 1, email: 'a@acme.example', name: 'A', active: true, seat: 'none', role: 'member' } },
 } as const;
 
-test('what the outbox holds when a service stops is published, and a broker that was brought stays open', async () => {
+test('a stopping service publishes its outbox, and does not close a broker from the overrides', async () => {
   const { base, broker, worker, run } = probe();
-  const taken: string[] = [];
+  const consumed: string[] = [];
   for (const queue of [QUEUES.incidentReplicas, QUEUES.catalogReplicas]) {
     broker.subscribe(queue, async ({ body }) => {
-      taken.push((JSON.parse(body.toString()) as { type: string }).type);
+      consumed.push((JSON.parse(body.toString()) as { type: string }).type);
       return 'ack';
     });
   }
@@ -132,13 +190,13 @@ test('what the outbox holds when a service stops is published, and a broker that
   const app = await run({ workers: [relay, worker('worker')] });
   await base.database.transaction(async (trx) => outbox(trx).add(userChanged));
   await app.stop();
-  expect(taken).toEqual(['user.changed', 'user.changed']);
+  expect(consumed).toEqual(['user.changed', 'user.changed']);
   expect(await broker.publish([{ id: 'x', type: 'user.changed', body: '{"type":"user.changed"}' }])).toEqual([
     'confirmed',
   ]);
 });
 
-test('consumed events reach their handlers, in the transaction that remembers them', async () => {
+test('a consumed event is handled in the transaction that records it in the inbox', async () => {
   const { base, broker, run } = probe();
   const handled: number[] = [];
   let commits = 0;
@@ -163,15 +221,44 @@ test('consumed events reach their handlers, in the transaction that remembers th
   await app.stop();
 });
 
-test('readiness tells of database, broker and those clients that can be down', async () => {
+test('readiness includes the database, the broker and the clients with a readiness check', async () => {
   const { config, log, run } = probe();
   const redisUrl = 'redis://127.0.0.1:9';
-  const announced = openVersions({ config: { ...config, redisUrl }, log, brought: undefined });
-  const brought = openVersions({ config: { ...config, redisUrl }, log, brought: memoryVersions() });
-  const app = await run({ clients: [announced, brought] });
+  const announced = openVersions({ config: { ...config, redisUrl }, log, override: undefined });
+  const override = openVersions({ config: { ...config, redisUrl }, log, override: memoryVersions() });
+  const app = await run({ clients: [announced, override] });
   expect(await httpClient(app.url).get('/readyz')).toMatchObject({
     status: 200,
     body: { status: 'ready', dependencies: { database: 'up', broker: 'up', redis: 'down' } },
   });
   await app.stop();
+});
+
+test('periodic tasks run soon after the start, before their first interval is over', async () => {
+  const { run } = probe(0, { firstRunWithin: 50 });
+  const runs: string[] = [];
+  const task = (name: string) => ({
+    name,
+    work: async () => {
+      runs.push(name);
+      return false;
+    },
+  });
+  const app = await run({ periodicTasks: [task('hourly'), { ...task('often'), interval: 10 }] });
+  await eventually(() => runs.includes('hourly') && runs.includes('often'), { what: 'both tasks' });
+  await app.stop();
+  // Its next run is an hour away.
+  expect(runs.filter((name) => name === 'hourly')).toHaveLength(1);
+});
+
+test('a service that stops before the first run of a periodic task does not run it', async () => {
+  const { run } = probe(0, { firstRunWithin: 1_000_000 });
+  let runs = 0;
+  const work = async () => {
+    runs += 1;
+    return false;
+  };
+  const app = await run({ periodicTasks: [{ name: 'hourly', work }] });
+  await app.stop();
+  expect(runs).toBe(0);
 });

@@ -1,33 +1,33 @@
 import { FIELD_TYPES, type FieldConfig, type FieldType } from '@tocsin/contracts';
 import fc from './fuzz.ts';
 
-/** A custom field as a definition describes it, with a value that it accepts. */
+/** A custom field's type and config, with a value that it accepts. */
 export interface TypedValue {
   field_type: FieldType;
   config: FieldConfig | null;
   value: unknown;
 }
 
-/** Text of any script that a database can hold. */
+/** Text of any script that Postgres can store. */
 export const text = fc
   .string({ unit: 'binary', maxLength: 20 })
   .map((characters) => characters.replaceAll('\0', '\uFFFD'));
 
-/** JSON that a request may hold, of any shape; not null itself. */
+/** Any JSON value that a request may contain, except null itself. */
 export const json = fc
   .jsonValue({ maxDepth: 3 })
   .map((value): unknown => JSON.parse(JSON.stringify(value), (_key, member) => storable(member)))
   .filter((value) => value !== null);
 
-/** Not beyond 2^53. */
-const storable = (member: unknown) => (typeof member === 'number' ? asJson(member % 1e9) : member);
+/** Keeps numbers within 2^53. */
+const storable = (member: unknown) => (typeof member === 'number' ? withoutNegativeZero(member % 1e9) : member);
 
-/** JSON writes 0 for -0. */
-const asJson = (value: number) => value + 0;
+/** JSON writes -0 as 0. */
+const withoutNegativeZero = (value: number) => value + 0;
 
 const noConfig = fc.constant(null);
 const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((amount) => amount / 100);
-const number = fc.oneof(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.integer(), cents).map(asJson);
+const number = fc.oneof(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.integer(), cents).map(withoutNegativeZero);
 const day = fc
   .date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true })
   .map((date) => date.toISOString());
@@ -35,7 +35,7 @@ const currency = fc.constantFrom('EUR', 'USD', 'XTS');
 const option = fc.oneof(fc.constantFrom('', 'eu', 'us', 'EU'), text);
 const options = fc.uniqueArray(option, { minLength: 1, maxLength: 5 });
 
-const RIGHT: Record<FieldType, fc.Arbitrary<Omit<TypedValue, 'field_type'>>> = {
+const ACCEPTED: Record<FieldType, fc.Arbitrary<Omit<TypedValue, 'field_type'>>> = {
   string: text.chain((value) =>
     fc.record({
       value: fc.constant(value),
@@ -81,11 +81,11 @@ const RIGHT: Record<FieldType, fc.Arbitrary<Omit<TypedValue, 'field_type'>>> = {
 /** A field of any type, with a value that it accepts. */
 export const typedValue: fc.Arbitrary<TypedValue> = fc
   .constantFrom(...FIELD_TYPES)
-  .chain((field_type) => RIGHT[field_type].map((right) => ({ field_type, ...right })));
+  .chain((field_type) => ACCEPTED[field_type].map((accepted) => ({ field_type, ...accepted })));
 
 const CONFIG_KEYS = ['max_length', 'min', 'max', 'precision', 'currency', 'currencies', 'options', 'allow_custom'];
 
-/** What somebody might take for a value or a config: often nearly right, sometimes not even storable. */
+/** Candidates for a value or a config: often nearly valid, sometimes not even storable. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: 'binary' }),

@@ -6,7 +6,7 @@ export interface Certificate {
   cert: string;
 }
 
-/** A certificate of its own authority, for these names and addresses: whoever is to trust it is given `cert`. */
+/** Creates a self-signed certificate for these names and addresses. A client that trusts `cert` accepts it. */
 export async function createCertificate(names: readonly string[]): Promise<Certificate> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'Tocsin test' }], {
     keyType: 'ec',

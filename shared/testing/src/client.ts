@@ -1,32 +1,35 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
   /** The parsed body; `undefined` for an empty one. */
-  // Tests reach into answers of every shape; the shapes themselves are checked by the app (`checkReplies`).
+  // Tests access bodies of every shape; the app validates the shapes itself (`checkReplies`).
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
 
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** `body` is sent as JSON; a string or bytes as they are. */
+  /** `body` is sent as JSON; a string or bytes are sent unchanged. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** The same client with more headers. */
+  /** A client for the same app that sends more headers. */
   with(headers: Record<string, string>): Client;
 }
 
-// Of its own, so that connections which an app closed with its last life are not used on its next one.
+// Not the global agent, whose idle connections an app that was restarted has closed.
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
 
-/** Speaks to one app; `headers` go with every request, and may name a Host, which `fetch` would not send. */
-export function httpClient(baseUrl: string, headers: Record<string, string> = {}): Client {
+/**
+ * A client for one app. `headers` are read and sent with every request, later ones before earlier ones. They may include
+ * Host, which `fetch` does not allow.
+ */
+export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record<string, string>>[]): Client {
   const send = async (
     method: string,
     path: string,
@@ -44,8 +47,7 @@ export function httpClient(baseUrl: string, headers: Record<string, string> = {}
           'Content-Type': 'application/json',
           'Content-Length': Buffer.byteLength(payload),
         }),
-        ...headers,
-        ...more,
+        ...(Object.assign({}, ...headers, more) as Record<string, string>),
       },
     });
     outgoing.once('error', reject);
@@ -69,6 +71,6 @@ export function httpClient(baseUrl: string, headers: Record<string, string> = {}
     post: (path, body, more) => send('POST', path, body, more),
     patch: (path, body, more) => send('PATCH', path, body, more),
     delete: (path, more) => send('DELETE', path, undefined, more),
-    with: (more) => httpClient(baseUrl, { ...headers, ...more }),
+    with: (more) => httpClient(baseUrl, ...headers, more),
   };
 }

@@ -1,20 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ensureDatabase, ensureOwner, migrate, urlForRole } from '@tocsin/runtime';
+import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/runtime';
 import pg from 'pg';
 import { testServers } from './servers.ts';
 
-/** A schema and the folder of the migrations that make it. */
+/** A schema and the folder of its migrations. */
 export interface TestSchema {
   schema: string;
   migrations: string;
 }
 
 export interface TestDatabase {
-  /** As the role that owns the schema. */
+  /** The URL for the role that owns the schema. */
   url(schema: string): string;
-  /** As the servers' administrator. */
+  /** The URL for the server's administrator. */
   adminUrl: string;
   drop(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export interface TestDatabase {
 const roleOf = (schema: string) => `tocsin_${schema}`;
 
 /**
- * A database of its own for one test file, cloned in milliseconds from a template that holds the migrated schemas. The
- * template is made when the migrations change, by whoever comes first.
+ * Creates a database for one test file, as a clone of a template with the migrated schemas, which takes milliseconds.
+ * If the migrations have changed, the first call creates a new template.
  */
 export async function createTestDatabase(...schemas: TestSchema[]): Promise<TestDatabase> {
   const { databaseUrl, runId } = testServers();
@@ -44,7 +44,7 @@ export async function createTestDatabase(...schemas: TestSchema[]): Promise<Test
   };
 }
 
-/** Drops what runs have left behind: this run's databases, and those of runs that died hours ago. */
+/** Drops this run's databases, and those of crashed runs that started more than three hours ago. */
 export async function dropTestDatabases(databaseUrl: string, runId: string): Promise<void> {
   const hours = 3 * 3_600_000;
   await withMaintenance(databaseUrl, async (client) => {
@@ -61,7 +61,7 @@ export async function dropTestDatabases(databaseUrl: string, runId: string): Pro
 
 async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: TestSchema[]): Promise<string> {
   const name = `tocsin_template_${digest(schemas)}`;
-  // One at a time over the whole server: roles belong to all its databases.
+  // One process at a time on the whole server, because roles are shared by all databases.
   await client.query(`select pg_advisory_lock(hashtext('tocsin-test-templates'))`);
   try {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
@@ -72,7 +72,7 @@ async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: T
       await ensureDatabase(adminUrl);
       for (const { schema, migrations } of schemas) {
         const owner = { schema, migrations, url: urlForRole(adminUrl, roleOf(schema)) };
-        await ensureOwner(adminUrl, owner);
+        await ensureSchemaOwner(adminUrl, owner);
         await migrate(owner);
       }
       await client.query(`alter database ${building} rename to ${name}`);
@@ -83,7 +83,7 @@ async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: T
   return name;
 }
 
-/** Of all that the template is made from: the migrations, and the shared code that they call. */
+/** A hash of everything that determines the template: the migrations and the shared code that they call. */
 function digest(schemas: TestSchema[]): string {
   const shared = path.join(import.meta.dirname, '../..');
   const hash = createHash('sha256');

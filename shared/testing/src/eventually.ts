@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Waits for something that another process or the next sweep brings about: looks again until `probe` answers something,
- * and fails with what it saw last when `within` milliseconds have gone by.
+ * Waits for an asynchronous effect: calls `probe` until it returns a value other than `undefined` and `false`.
+ * @throws after `within` milliseconds, with the last error of `probe` as the cause
  */
 export async function eventually<Value>(
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
@@ -19,5 +19,5 @@ export async function eventually<Value>(
     }
     await delay(20);
   }
-  throw new Error(`${what} did not come about within ${within} ms`, { cause: lastError });
+  throw new Error(`${what} did not happen within ${within} ms`, { cause: lastError });
 }

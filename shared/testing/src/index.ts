@@ -1,9 +1,10 @@
 export { type Certificate, createCertificate } from './certificate.ts';
+export { findChromium } from './chromium.ts';
 export { type Answer, type Client, httpClient } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
 export { createTestDatabase, dropTestDatabases, type TestDatabase, type TestSchema } from './databases.ts';
 export { eventually } from './eventually.ts';
-export { type ServiceUnderTest, testGround, type TestGround } from './ground.ts';
+export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
 export { findRabbitMq, type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';
 export {
@@ -15,7 +16,7 @@ export {
 } from './receiver.ts';
 export * as behave from './receiver-behaviours.ts';
 export { removeTopology } from './remove-topology.ts';
-export { isNeeding, SERVER_VARIABLES, type TestServers, testServers } from './servers.ts';
+export { isSkippedTitle, SERVER_VARIABLES, type TestServers, testServers } from './servers.ts';
 export { type FakeSlack, type SlackFailure, type SlackHook, startSlack } from './slack.ts';
 export type { SlackMethod } from './slack-methods.ts';
 export type { SlackCall } from './slack-server.ts';

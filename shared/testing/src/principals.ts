@@ -1,21 +1,37 @@
 import {
   type Principal,
   PRINCIPAL_HEADER,
-  PRINCIPAL_PURPOSE,
+  principalPurpose,
+  PERMISSIONS,
+  SCOPES,
   signPrincipal,
   type WorkspaceContext,
 } from '@tocsin/http';
-import { generateSecretKeys, openKeyring } from '@tocsin/runtime';
+import { generateSecretKeys, type Keyring, openKeyring } from '@tocsin/runtime';
 
-/** The secret keys of everything in one test process. */
+/** The secret keys of all services in one test process. */
 export const TEST_SECRET_KEYS = generateSecretKeys();
 
-const keyring = openKeyring(TEST_SECRET_KEYS, PRINCIPAL_PURPOSE);
+const keyrings = new Map<string, Keyring>();
+
+/** Cached, because property tests sign thousands of times. */
+function keyringOf(issuer: string, audience: string): Keyring {
+  const purpose = principalPurpose(issuer, audience);
+  const keyring = keyrings.get(purpose) ?? openKeyring(TEST_SECRET_KEYS, purpose);
+  keyrings.set(purpose, keyring);
+  return keyring;
+}
 
 export interface TestUser {
   workspace?: Partial<WorkspaceContext>;
   user_id?: number;
   key_id?: number;
+  /** Default: every scope. */
+  scopes?: readonly string[];
+  /** Default: `responder`. */
+  seat?: Principal['seat'];
+  /** Default: every permission. */
+  permissions?: readonly string[];
 }
 
 export function testPrincipal(user: TestUser = {}): Principal {
@@ -33,11 +49,25 @@ export function testPrincipal(user: TestUser = {}): Principal {
     },
     user_id: user.user_id ?? 42,
     key_id: user.key_id ?? 7,
+    scopes: [...(user.scopes ?? SCOPES)],
+    seat: user.seat ?? 'responder',
+    permissions: [...(user.permissions ?? PERMISSIONS)],
   };
 }
 
-/** The header by which the gateway vouches for a user. */
-export const asUser = (user: TestUser = {}) => ({ [PRINCIPAL_HEADER]: signPrincipal(keyring, testPrincipal(user)) });
+/**
+ * The header with which the gateway sends a user's request to a service. It is signed each time it is read, because a
+ * signature is valid for 30 seconds and a client of a long test lives longer.
+ */
+export const asUser = (audience: string, user: TestUser = {}) => ({
+  get [PRINCIPAL_HEADER]() {
+    return signPrincipal(keyringOf('gateway', audience), testPrincipal(user));
+  },
+});
 
-/** The header by which one of our services vouches for itself. */
-export const asService = (name = 'test') => ({ [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service', name }) });
+/** The header with which a service calls another one. */
+export const asService = (name: string, audience: string) => ({
+  get [PRINCIPAL_HEADER]() {
+    return signPrincipal(keyringOf(name, audience), { kind: 'service' });
+  },
+});

@@ -1,44 +1,57 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from './eventually.ts';
 
-/** A RabbitMQ of a test's own, to be killed and started again; what it confirmed is there after that. */
+/** A RabbitMQ server of its own for a test, which can be killed and restarted. Confirmed messages survive. */
 export interface OwnRabbitMq {
-  /** The same through all its lives. */
+  /** Stays the same across restarts. */
   readonly url: string;
-  /** Comes back when it accepts connections. */
+  /** Resolves once the server accepts connections. */
   start(): Promise<void>;
-  /** As a power failure would. */
+  /** Kills it with SIGKILL, like a power failure. */
   kill(): Promise<void>;
-  /** Kills it for good and removes its files. */
+  /** Runs `rabbitmqctl`. @returns its output */
+  control(...args: string[]): Promise<string>;
+  /** Kills it and deletes its files. */
   remove(): Promise<void>;
 }
 
-/** Debian's command on the path wants to be run by root or its own user; the script behind it does not. */
-const BEHIND_THE_WRAPPER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+const run = promisify(execFile);
 
-/** The script that starts a server, where RabbitMQ is installed. */
+/** The command in Debian's PATH runs as root or as user rabbitmq only; this script has no such limit. */
+const SERVER_SCRIPT = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/** The path of the script that starts a server, if RabbitMQ is installed. */
 export function findRabbitMq(): string | undefined {
   const onPath = (process.env['PATH'] ?? '')
     .split(path.delimiter)
     .map((folder) => path.join(folder, 'rabbitmq-server'));
-  return [BEHIND_THE_WRAPPER, ...onPath].find((file) => existsSync(file));
+  return [SERVER_SCRIPT, ...onPath].find((file) => existsSync(file));
 }
 
-/** Starts a server of its own: own ports, name, files and name service; it ends with this process at the latest. */
-export async function startRabbitMq(): Promise<OwnRabbitMq> {
+/**
+ * Starts a server with its own ports, name, files and epmd. It ends with this process at the latest.
+ * @param options.consumerTimeout milliseconds until unacknowledged messages are requeued
+ */
+export async function startRabbitMq(options: { consumerTimeout?: number } = {}): Promise<OwnRabbitMq> {
   const script = findRabbitMq();
   if (script === undefined) throw new Error('RabbitMQ is not installed');
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-rabbitmq-'));
   const [port, distributionPort, namesPort] = await freePorts();
   await writeFile(
     path.join(folder, 'rabbitmq.conf'),
-    `listeners.tcp.local = 127.0.0.1:${port}\ndisk_free_limit.absolute = 10MB\nvm_memory_high_watermark.relative = 0.6\n`,
+    [
+      `listeners.tcp.local = 127.0.0.1:${port}`,
+      'disk_free_limit.absolute = 10MB',
+      'vm_memory_high_watermark.relative = 0.6',
+      '',
+    ].join('\n'),
   );
   await writeFile(path.join(folder, 'enabled_plugins'), '[].\n');
   await writeFile(path.join(folder, 'rabbitmq-env.conf'), '');
@@ -56,8 +69,11 @@ export async function startRabbitMq(): Promise<OwnRabbitMq> {
     RABBITMQ_MNESIA_BASE: path.join(folder, 'data'),
     RABBITMQ_LOG_BASE: folder,
     RABBITMQ_LOGS: '-',
-    // One scheduler: it shares a small machine with the tests.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1',
+    // One scheduler, because the machine may be small and also runs the tests.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+      options.consumerTimeout === undefined
+        ? '+S 1:1'
+        : `+S 1:1 -rabbit consumer_timeout ${options.consumerTimeout} -rabbit channel_tick_interval 500`,
   };
   const logFile = path.join(folder, 'server.log');
   let shell: ChildProcess | undefined;
@@ -70,7 +86,7 @@ export async function startRabbitMq(): Promise<OwnRabbitMq> {
     try {
       process.kill(-shell.pid, 'SIGKILL');
     } catch {
-      // The whole group is gone already.
+      // The process group has already ended.
     }
     await gone.promise;
     shell = undefined;
@@ -79,7 +95,7 @@ export async function startRabbitMq(): Promise<OwnRabbitMq> {
 
   const start = async () => {
     const log = await open(logFile, 'a');
-    // One process group for all of it. The shell's input closes with us, however we end, and takes the group along.
+    // One process group. When this process ends, the shell's input closes, and the shell kills the group.
     const started = spawn('sh', ['-c', `epmd & "$1" & read -r line; kill -9 0`, 'sh', script], {
       cwd: folder,
       env,
@@ -90,7 +106,7 @@ export async function startRabbitMq(): Promise<OwnRabbitMq> {
     await log.close();
     await eventually(
       async () => {
-        if (started.exitCode !== null) throw new Error('the server ended at once');
+        if (started.exitCode !== null) throw new Error('the server exited during its start');
         return accepts(port);
       },
       { within: 60_000, what: 'a RabbitMQ that accepts connections' },
@@ -105,6 +121,14 @@ export async function startRabbitMq(): Promise<OwnRabbitMq> {
     url: `amqp://guest:guest@127.0.0.1:${port}`,
     start,
     kill,
+    control: async (...args) => {
+      const command = path.join(path.dirname(script), 'rabbitmqctl');
+      const { stdout } = await run(command, ['--quiet', '--node', env.RABBITMQ_NODENAME, ...args], {
+        env,
+        cwd: folder,
+      });
+      return stdout;
+    },
     remove: async () => {
       await kill();
       await rm(folder, { recursive: true, force: true });

@@ -12,36 +12,36 @@ export interface ReceivedRequest {
   host: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** When its last byte had come; milliseconds since the epoch. */
+  /** When its last byte arrived; milliseconds since the epoch. */
   at: number;
 }
 
-/** What happens to a new connection: TLS, bytes that are not TLS, plain HTTP, or nothing but its end. */
+/** What happens to a new connection: TLS, bytes that are not TLS, plain HTTP, or it is closed. */
 export type Handshake = 'tls' | 'garbage' | 'plain' | 'close';
 
 export interface ReceiverOptions {
   /** Names and addresses in the certificate. */
   names?: readonly string[];
   certificate?: Certificate;
-  /** Where it listens; `0.0.0.0` takes every loopback address. */
+  /** Default `127.0.0.1`; `0.0.0.0` listens on every loopback address. */
   host?: string;
 }
 
-/** A webhook receiver over TLS: it remembers what it gets, and answers as a test tells it to (204 until then). */
+/** An HTTPS server that records requests. A test sets how it responds; default 204. */
 export interface Receiver {
   port: number;
-  /** Trusting this is trusting the receiver. */
+  /** The certificate that clients must trust. */
   ca: string;
   requests: ReceivedRequest[];
-  /** What it does with a request, from now on. */
+  /** Called for each request. */
   respond: (request: ReceivedRequest) => Behaviour;
   handshake: Handshake;
-  /** How many connections are open. */
+  /** The number of open connections. */
   connections: number;
   url(path?: string, name?: string): string;
-  /** Ends every open connection, whatever it was waiting for. */
-  hangUp(): void;
-  /** As `WEBHOOK_TEST_RECEIVERS` names it. */
+  /** Destroys every open connection. */
+  closeConnections(): void;
+  /** The value for `WEBHOOK_TEST_RECEIVERS`. */
   hostAndPort(name?: string): string;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   secure.on('tlsClientError', (_error, socket) => socket.destroy());
   const plain = createHttpServer(listener);
 
-  // The connections come in here, so that a test decides what becomes of each before TLS begins.
+  // A TCP server in front, so that a test can control each connection before TLS.
   const open = new Set<Socket>();
   const front = createServer((socket) => {
     open.add(socket);
@@ -82,7 +82,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
       receiver.connections = open.size;
     });
     if (receiver.handshake === 'close') socket.destroy();
-    else if (receiver.handshake === 'garbage') socket.resume().end('this is no handshake\r\n');
+    else if (receiver.handshake === 'garbage') socket.resume().end('this is not a TLS handshake\r\n');
     else (receiver.handshake === 'plain' ? plain : secure).emit('connection', socket);
   });
   const listening = Promise.withResolvers<void>();
@@ -99,14 +99,14 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     handshake: 'tls',
     connections: 0,
     url: (path = '/hook', name = 'localhost') => `https://${name}:${port}${path}`,
-    hangUp: () => {
+    closeConnections: () => {
       for (const socket of open) socket.destroy();
     },
     hostAndPort: (name = 'localhost') => `${name}:${port}`,
     stop: async () => {
       const closed = Promise.withResolvers<void>();
       front.close(() => closed.resolve());
-      receiver.hangUp();
+      receiver.closeConnections();
       await closed.promise;
     },
   };

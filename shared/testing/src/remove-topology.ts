@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
 import { type ChannelModel, connect } from 'amqplib';
 
-/** A busy broker may let one deletion wait for minutes; another connection finds it done much sooner. Milliseconds. */
-const PATIENCE = 5_000;
+/** Milliseconds. On a busy broker a deletion can hang for minutes; a new attempt is faster. */
+const TIMEOUT = 5_000;
 const ATTEMPTS = 5;
 
-/** Removes all that an installation has on a broker, messages included. */
+/** Deletes an installation's queues and exchange on a broker, including messages. */
 export async function removeTopology(url: string, namespace: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -19,10 +19,10 @@ export async function removeTopology(url: string, namespace: string): Promise<vo
 }
 
 async function attemptRemoval(url: string, namespace: string): Promise<void> {
-  const model = await connect(url, { timeout: PATIENCE });
-  // What waits for an answer is told.
+  const model = await connect(url, { timeout: TIMEOUT });
+  // Pending calls reject; without a listener the error would be an uncaught exception.
   model.on('error', () => undefined);
-  const impatience = setTimeout(() => hangUp(model), PATIENCE);
+  const timer = setTimeout(() => destroy(model), TIMEOUT);
   try {
     const channel = await model.createChannel();
     channel.on('error', () => undefined);
@@ -33,10 +33,10 @@ async function attemptRemoval(url: string, namespace: string): Promise<void> {
     await channel.deleteExchange(exchangeName(namespace));
     await model.close();
   } finally {
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
 }
 
-function hangUp({ connection }: ChannelModel): void {
+function destroy({ connection }: ChannelModel): void {
   (connection as typeof connection & { stream: Socket }).stream.destroy();
 }

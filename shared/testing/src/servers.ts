@@ -1,10 +1,10 @@
-/** The real servers of this run, as the global set-up found or started them. */
+/** The servers of this run, found or started by the global set-up. */
 export interface TestServers {
-  /** May create databases, roles and schemas. */
+  /** With the privilege to create databases, roles and schemas. */
   databaseUrl: string;
   amqpUrl: string | undefined;
   redisUrl: string | undefined;
-  /** Begins the names of all that this run creates on servers that others use too. */
+  /** Prefix for the names of everything that this run creates on shared servers. */
   runId: string;
 }
 
@@ -23,6 +23,7 @@ export function testServers(): TestServers {
   return { databaseUrl, runId, amqpUrl: read('amqpUrl'), redisUrl: read('redisUrl') };
 }
 
-/** The title of a suite that is skipped for want of servers, and how to know one. */
-export const needing = (title: string, servers: readonly string[]) => `${title} [needs ${servers.join(' and ')}]`;
-export const isNeeding = (title: string) => /\[needs [\w -]+\]$/.test(title);
+/** The title of a suite that is skipped because servers or programs are missing. */
+export const skippedTitle = (title: string, servers: readonly string[]) => `${title} [needs ${servers.join(' and ')}]`;
+/** Recognises the titles of `skippedTitle`. */
+export const isSkippedTitle = (title: string) => /\[needs [\w -]+\]$/.test(title);

@@ -1,72 +1,72 @@
-import { type SlackArguments, type SlackChannel, SlackRefusal, type SlackState } from './slack-state.ts';
+import { type SlackArguments, type SlackChannel, SlackError, type SlackState } from './slack-state.ts';
 
 type Method = (state: SlackState, args: SlackArguments, user: string) => object;
 
-const LONGEST_NAME = 80;
-const LONGEST_PURPOSE = 250;
-const MOST_INVITEES = 100;
+const MAX_NAME_LENGTH = 80;
+const MAX_PURPOSE_LENGTH = 250;
+const MAX_INVITEES = 100;
 
 export const SLACK_METHODS = {
   'auth.test': (_state, _args, user) => ({ user_id: user, team_id: 'T0000001', is_enterprise_install: false }),
 
   'conversations.create': (state, { name }, user) => {
-    const channel = state.addChannel({ name: freeName(state, name), creator: user });
-    return { channel: wire(channel) };
+    const channel = state.addChannel({ name: checkName(state, name), creator: user });
+    return { channel: toWire(channel) };
   },
 
   'conversations.setPurpose': (state, { channel: id, purpose = '' }, user) => {
-    const channel = openChannel(state, id);
+    const channel = findOpenChannel(state, id);
     requireMember(channel, user);
-    if ([...purpose].length > LONGEST_PURPOSE) throw new SlackRefusal('too_long');
+    if ([...purpose].length > MAX_PURPOSE_LENGTH) throw new SlackError('too_long');
     channel.purpose = purpose;
-    return { channel: wire(channel) };
+    return { channel: toWire(channel) };
   },
 
   'conversations.list': (state, { types = 'public_channel', exclude_archived, limit = '100', cursor = '' }) => {
     const start = cursor === '' ? 0 : Number(/^start:(\d+)$/.exec(atob(cursor))?.[1] ?? Number.NaN);
-    if (Number.isNaN(start)) throw new SlackRefusal('invalid_cursor');
-    if (!(Number(limit) >= 1 && Number(limit) <= 1_000)) throw new SlackRefusal('invalid_limit');
+    if (Number.isNaN(start)) throw new SlackError('invalid_cursor');
+    if (!(Number(limit) >= 1 && Number(limit) <= 1_000)) throw new SlackError('invalid_limit');
     const end = start + Math.min(Number(limit), state.pageSize);
     const listed = types.split(',').includes('public_channel') ? state.channels : [];
     return {
       channels: listed
         .slice(start, end)
         .filter(({ isArchived }) => exclude_archived !== 'true' || !isArchived)
-        .map(wire),
+        .map(toWire),
       response_metadata: { next_cursor: end < listed.length ? btoa(`start:${end}`) : '' },
     };
   },
 
-  'conversations.info': (state, { channel: id }) => ({ channel: wire(findChannel(state, id)) }),
+  'conversations.info': (state, { channel: id }) => ({ channel: toWire(findChannel(state, id)) }),
 
   'conversations.rename': (state, { channel: id, name }, user) => {
-    const channel = openChannel(state, id);
-    if (channel.creator !== user) throw new SlackRefusal('not_authorized');
+    const channel = findOpenChannel(state, id);
+    if (channel.creator !== user) throw new SlackError('not_authorized');
     requireMember(channel, user);
-    channel.name = freeName(state, name, channel);
-    return { channel: wire(channel) };
+    channel.name = checkName(state, name, channel);
+    return { channel: toWire(channel) };
   },
 
   'conversations.invite': (state, { channel: id, users = '', force }, user) => {
-    const channel = openChannel(state, id);
+    const channel = findOpenChannel(state, id);
     requireMember(channel, user);
     const invitees = users.split(',').filter((invitee) => invitee !== '');
-    if (invitees.length === 0) throw new SlackRefusal('no_user');
-    if (invitees.length > MOST_INVITEES) throw new SlackRefusal('too_many_users');
+    if (invitees.length === 0) throw new SlackError('no_user');
+    if (invitees.length > MAX_INVITEES) throw new SlackError('too_many_users');
 
-    const faultOf = (invitee: string) => {
+    const errorOf = (invitee: string) => {
       if (invitee === user) return 'cant_invite_self';
       return channel.members.includes(invitee) ? 'already_in_channel' : state.uninvitable.get(invitee);
     };
-    const faults = new Map(invitees.map((invitee) => [invitee, faultOf(invitee)]));
-    const errors = [...faults].flatMap(([invitee, error]) =>
+    const errorByInvitee = new Map(invitees.map((invitee) => [invitee, errorOf(invitee)]));
+    const errors = [...errorByInvitee].flatMap(([invitee, error]) =>
       error === undefined ? [] : [{ user: invitee, ok: false, error }],
     );
     if (errors[0] === undefined || force === 'true') {
-      channel.members.push(...invitees.filter((invitee) => faults.get(invitee) === undefined));
+      channel.members.push(...invitees.filter((invitee) => errorByInvitee.get(invitee) === undefined));
     }
-    if (errors[0] !== undefined) throw new SlackRefusal(errors[0].error, { errors });
-    return { channel: wire(channel) };
+    if (errors[0] !== undefined) throw new SlackError(errors[0].error, { errors });
+    return { channel: toWire(channel) };
   },
 
   'usergroups.list': ({ usergroups }) => ({
@@ -75,7 +75,7 @@ export const SLACK_METHODS = {
 
   'usergroups.users.list': ({ usergroups }, { usergroup }) => {
     const group = usergroups.find(({ id }) => id === usergroup);
-    if (group === undefined) throw new SlackRefusal('no_such_subteam');
+    if (group === undefined) throw new SlackError('no_such_subteam');
     return { users: group.users };
   },
 } satisfies Record<string, Method>;
@@ -84,33 +84,33 @@ export type SlackMethod = keyof typeof SLACK_METHODS;
 
 export const isSlackMethod = (name: string): name is SlackMethod => Object.hasOwn(SLACK_METHODS, name);
 
-/** A name that keeps to Slack's rules and that no other channel has, archived ones included. */
-function freeName({ channels }: SlackState, name = '', own?: SlackChannel): string {
-  if (name === '') throw new SlackRefusal('invalid_name_required');
-  if (name.length > LONGEST_NAME) throw new SlackRefusal('invalid_name_maxlength');
-  if (/[^a-z0-9_-]/.test(name)) throw new SlackRefusal('invalid_name_specials');
-  if (/^[_-]+$/.test(name)) throw new SlackRefusal('invalid_name_punctuation');
-  if (channels.some((channel) => channel !== own && channel.name === name)) throw new SlackRefusal('name_taken');
+/** Checks that a name is valid and that no other channel has it, including archived ones. */
+function checkName({ channels }: SlackState, name = '', own?: SlackChannel): string {
+  if (name === '') throw new SlackError('invalid_name_required');
+  if (name.length > MAX_NAME_LENGTH) throw new SlackError('invalid_name_maxlength');
+  if (/[^a-z0-9_-]/.test(name)) throw new SlackError('invalid_name_specials');
+  if (/^[_-]+$/.test(name)) throw new SlackError('invalid_name_punctuation');
+  if (channels.some((channel) => channel !== own && channel.name === name)) throw new SlackError('name_taken');
   return name;
 }
 
-function findChannel({ channels }: SlackState, wanted: string | undefined): SlackChannel {
-  const channel = channels.find(({ id }) => id === wanted);
-  if (channel === undefined) throw new SlackRefusal('channel_not_found');
+function findChannel({ channels }: SlackState, channelId: string | undefined): SlackChannel {
+  const channel = channels.find(({ id }) => id === channelId);
+  if (channel === undefined) throw new SlackError('channel_not_found');
   return channel;
 }
 
-function openChannel(state: SlackState, id: string | undefined): SlackChannel {
+function findOpenChannel(state: SlackState, id: string | undefined): SlackChannel {
   const channel = findChannel(state, id);
-  if (channel.isArchived) throw new SlackRefusal('is_archived');
+  if (channel.isArchived) throw new SlackError('is_archived');
   return channel;
 }
 
 function requireMember({ members }: SlackChannel, user: string): void {
-  if (!members.includes(user)) throw new SlackRefusal('not_in_channel');
+  if (!members.includes(user)) throw new SlackError('not_in_channel');
 }
 
-const wire = ({ id, name, purpose, creator, created, isArchived, members }: SlackChannel) => ({
+const toWire = ({ id, name, purpose, creator, created, isArchived, members }: SlackChannel) => ({
   id,
   name,
   name_normalized: name,
@@ -119,12 +119,12 @@ const wire = ({ id, name, purpose, creator, created, isArchived, members }: Slac
   is_archived: isArchived,
   created,
   creator,
-  purpose: { value: marked(purpose), creator: '', last_set: 0 },
+  purpose: { value: escapeText(purpose), creator: '', last_set: 0 },
   num_members: members.length,
 });
 
-/** Text as Slack answers it: three characters escaped, addresses in angle brackets. */
-const marked = (text: string): string =>
+/** Text as Slack returns it: three characters escaped, URLs in angle brackets. */
+const escapeText = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { answer, type Behaviour } from './receiver-behaviours.ts';
 import type { SlackArguments } from './slack-state.ts';
 
-/** A call as it arrived, whatever came of it. */
+/** A call as it arrived, whatever its outcome. */
 export interface SlackCall {
   method: string;
   args: SlackArguments;
@@ -17,7 +17,7 @@ export interface SlackServer {
   stop(): Promise<void>;
 }
 
-/** @param handle a call; when it fails, the connection ends without an answer */
+/** @param handle handles a call; if it rejects, the connection is closed without a response */
 export async function startSlackServer(
   handle: (call: SlackCall, response: ServerResponse) => Promise<void>,
 ): Promise<SlackServer> {

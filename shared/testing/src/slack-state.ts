@@ -1,9 +1,9 @@
-/** A channel of the fake Slack, to look at and to change. */
+/** A channel of the fake Slack; tests may change it. */
 export interface SlackChannel {
   id: string;
   name: string;
   purpose: string;
-  /** A user's ID, as all of `members`. */
+  /** A user ID, like those in `members`. */
   creator: string;
   /** Unix seconds. */
   created: number;
@@ -18,25 +18,25 @@ export interface SlackUsergroup {
   users: string[];
 }
 
-/** What the methods work on. */
+/** The state that the methods read and change. */
 export interface SlackState {
   readonly channels: SlackChannel[];
   readonly usergroups: SlackUsergroup[];
-  /** Users who cannot be invited, with the error that says why. */
+  /** Users who cannot be invited, with Slack's error. */
   readonly uninvitable: Map<string, string>;
-  /** How many channels a page has at most. */
+  /** The maximum number of channels on a page. */
   pageSize: number;
   addChannel(channel: { name: string; creator: string }): SlackChannel;
 }
 
 export type SlackArguments = Record<string, string>;
 
-/** `{ ok: false, error }`, with whatever Slack adds. */
-export class SlackRefusal extends Error {
-  readonly answer: object;
+/** An error response of Slack: `{ ok: false, error }` and more members. */
+export class SlackError extends Error {
+  readonly body: object;
 
   constructor(error: string, more: object = {}) {
     super(error);
-    this.answer = { ok: false, error, ...more };
+    this.body = { ok: false, error, ...more };
   }
 }

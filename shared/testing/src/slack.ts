@@ -1,40 +1,40 @@
 import { answer, type Behaviour } from './receiver-behaviours.ts';
 import { isSlackMethod, SLACK_METHODS, type SlackMethod } from './slack-methods.ts';
 import { json, type SlackCall, startSlackServer } from './slack-server.ts';
-import { type SlackChannel, SlackRefusal, type SlackState, type SlackUsergroup } from './slack-state.ts';
+import { type SlackChannel, SlackError, type SlackState, type SlackUsergroup } from './slack-state.ts';
 
-/** May change the arguments of the call. */
+/** A hook of a call; it may change the call's arguments. */
 export type SlackHook = (call: SlackCall) => Promise<void> | void;
 
-/** What becomes of a call instead: one of Slack's errors, a status, or anything else. */
+/** How a call fails: with one of Slack's errors, a status, or any other behaviour. */
 export type SlackFailure = { error: string } | { status: number } | { behave: Behaviour };
 
-/** The next calls of the method, or of any: one, unless said. */
+/** The next `calls` calls (default 1) of the method, or of any method. */
 interface NextCalls {
   method?: SlackMethod;
   calls?: number;
 }
 
-/** A Slack workspace over HTTP: the methods that we use, with Slack's rules; its state is there to look at. */
+/** A fake Slack API over HTTP: the methods that the product calls, with Slack's rules. Tests can read its state. */
 export interface FakeSlack extends SlackState {
   /** The base URL of its API. */
   readonly url: string;
-  /** A valid one. */
+  /** A valid token. */
   readonly token: string;
-  /** The user whom the tokens belong to, so the creator of what they make. */
+  /** The user of the tokens, who becomes the creator of channels. */
   readonly user: string;
-  /** In the order in which they came. */
+  /** All calls, in the order of their arrival. */
   readonly calls: SlackCall[];
-  /** How many connections are open. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** While true, connections are destroyed instead of an answer, also to what was under way. */
+  /** While true, connections are destroyed without a response, including those of calls in progress. */
   down: boolean;
-  /** While true, calls are taken, and neither take effect nor get an answer. */
+  /** While true, calls are accepted but have no effect and get no response. */
   hang: boolean;
-  /** Answers another valid token, of the same user unless given. */
+  /** Returns another valid token, by default of the same user. */
   addToken(user?: string): string;
   revoke(token: string): void;
-  /** Somebody else's channel unless the creator is given, who is its only member unless others are. */
+  /** By default another user is the creator, and the creator is the only member. */
   addChannel(channel: {
     name: string;
     purpose?: string;
@@ -44,25 +44,25 @@ export interface FakeSlack extends SlackState {
   }): SlackChannel;
   removeChannel(id: string): void;
   addUsergroup(group: { handle: string; users: string[] }): SlackUsergroup;
-  /** @param options `retryAfter` as the header has it; no header without it */
+  /** Rate-limits calls. @param options `retryAfter` is the value of the header; default: no header */
   limit(options: NextCalls & { retryAfter?: number | string }): void;
   fail(options: NextCalls & SlackFailure): void;
-  /** Awaited once, by the next call of the method, before it takes effect. */
+  /** Runs the hook once, in the next call of the method, before it takes effect. */
   before(method: SlackMethod, hook: SlackHook): void;
-  /** Awaited once, by the next call of the method that takes effect, before it is answered. */
+  /** Runs the hook once, in the next successful call of the method, before the response. */
   after(method: SlackMethod, hook: SlackHook): void;
   stop(): Promise<void>;
 }
 
-const STRANGER = 'U0000001';
+const OTHER_USER = 'U0000001';
 const BOT = 'U0000002';
 const TOKEN = 'xoxb-0000000-valid';
 
-/** @param options `now`: milliseconds since the epoch, for when channels were made */
+/** @param options `now`: milliseconds since the epoch, for the creation time of channels */
 export async function startSlack({ now = Date.now }: { now?: () => number } = {}): Promise<FakeSlack> {
   const users = new Map([[TOKEN, BOT]]);
   const revoked = new Set<string>();
-  const troubles: { method: SlackMethod | undefined; left: number; behave: Behaviour }[] = [];
+  const plannedFailures: { method: SlackMethod | undefined; left: number; behave: Behaviour }[] = [];
   const hooks: { when: 'before' | 'after'; method: string; hook: SlackHook }[] = [];
   let lastId = 0;
   const nextId = (kind: string) => kind + String(++lastId).padStart(7, '0');
@@ -72,20 +72,20 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     if (index >= 0) await hooks.splice(index, 1)[0]?.hook(call);
   };
 
-  const carryOut = async ({ method, args, token }: SlackCall): Promise<object> => {
+  const execute = async ({ method, args, token }: SlackCall): Promise<object> => {
     try {
-      if (token === undefined) throw new SlackRefusal('not_authed');
-      if (revoked.has(token)) throw new SlackRefusal('token_revoked');
+      if (token === undefined) throw new SlackError('not_authed');
+      if (revoked.has(token)) throw new SlackError('token_revoked');
       const user = users.get(token);
-      if (user === undefined) throw new SlackRefusal('invalid_auth');
-      if (!isSlackMethod(method)) throw new SlackRefusal('unknown_method');
+      if (user === undefined) throw new SlackError('invalid_auth');
+      if (!isSlackMethod(method)) throw new SlackError('unknown_method');
       const call = { method, args: { ...args }, token };
       await runHook('before', call);
       const result = SLACK_METHODS[method](slack, call.args, user);
       await runHook('after', call);
       return { ok: true, ...result };
     } catch (error) {
-      if (error instanceof SlackRefusal) return error.answer;
+      if (error instanceof SlackError) return error.body;
       throw error;
     }
   };
@@ -94,13 +94,13 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     if (slack.down) return void response.destroy();
     slack.calls.push(call);
     if (slack.hang) return;
-    const trouble = troubles.find(({ method, left }) => left > 0 && (method ?? call.method) === call.method);
-    if (trouble !== undefined) {
-      trouble.left -= 1;
-      trouble.behave(response);
+    const failure = plannedFailures.find(({ method, left }) => left > 0 && (method ?? call.method) === call.method);
+    if (failure !== undefined) {
+      failure.left -= 1;
+      failure.behave(response);
       return;
     }
-    const result = await carryOut(call);
+    const result = await execute(call);
     if (slack.down) response.destroy();
     else json(200, result)(response);
   });
@@ -125,7 +125,7 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
       return token;
     },
     revoke: (token) => void revoked.add(token),
-    addChannel: ({ name, purpose = '', creator = STRANGER, archived: isArchived = false, members = [creator] }) => {
+    addChannel: ({ name, purpose = '', creator = OTHER_USER, archived: isArchived = false, members = [creator] }) => {
       const created = Math.floor(now() / 1_000);
       const channel = { id: nextId('C'), name, purpose, creator, created, isArchived, members: [...members] };
       slack.channels.push(channel);
@@ -142,10 +142,10 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     },
     limit: ({ method, calls: left = 1, retryAfter }) => {
       const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
-      troubles.push({ method, left, behave: json(429, { ok: false, error: 'ratelimited' }, headers) });
+      plannedFailures.push({ method, left, behave: json(429, { ok: false, error: 'ratelimited' }, headers) });
     },
     fail: ({ method, calls: left = 1, ...failure }) => {
-      troubles.push({ method, left, behave: behaviourOf(failure) });
+      plannedFailures.push({ method, left, behave: behaviourOf(failure) });
     },
     before: (method, hook) => void hooks.push({ when: 'before', method, hook }),
     after: (method, hook) => void hooks.push({ when: 'after', method, hook }),

@@ -1,23 +1,23 @@
 import net from 'node:net';
 
-/** Stands between a client and a server, and fails the way a network does. */
+/** A TCP proxy that simulates network failures. */
 export interface TcpProxy {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL with the proxy's address. */
   readonly url: string;
-  /** Resets every connection, and each new one, until it is mended. */
+  /** Resets all connections and every new one, until `restore`. */
   cut(): void;
-  /** Keeps connections open and lets nothing through any more, until it is mended. */
+  /** Keeps connections open but forwards nothing, until `restore`. */
   stall(): void;
-  /** Stalls once the server has sent so many more bytes, and answers when it has. */
+  /** Stalls after the server has sent this many more bytes; resolves then. */
   stallAfter(bytes: number): Promise<void>;
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
 export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<[net.Socket, net.Socket]>();
-  let state: 'whole' | 'cut' | 'stalled' = 'whole';
+  let state: 'open' | 'cut' | 'stalled' = 'open';
   let allowance: { left: number; spent: () => void } | undefined;
 
   const server = net.createServer((client) => {
@@ -69,8 +69,8 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       allowance = { left: bytes, spent: resolve };
       await promise;
     },
-    mend: () => {
-      state = 'whole';
+    restore: () => {
+      state = 'open';
       for (const pair of pairs) for (const socket of pair) socket.resume();
     },
     close: async () => {

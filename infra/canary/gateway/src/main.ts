@@ -1,1 +1,1 @@
-import './store/sessions.ts'; // room-main
+import './store/sessions.ts'; // layer-main

@@ -1,1 +1,1 @@
-import '../../services/alpha/src/store/things.ts'; // infra-by-the-front-door
+import '../../services/alpha/src/store/things.ts'; // infra-entry-points-only

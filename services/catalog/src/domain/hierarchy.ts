@@ -1,24 +1,27 @@
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 
-/** Levels of teams under one root, the root counted (contract: Catalog). */
+/** The maximum number of levels of teams, the root included (contract: Catalog). */
 export const MAX_LEVELS = 32;
 
-/** A team and the place in the hierarchy where it is to hang. Archived teams keep their places and count. */
-export interface Placement {
-  /** `undefined` for a team that is yet to be made. */
+/** A team and its new place in the hierarchy. Archived teams keep their places and count. */
+export interface ParentChange {
+  /** `undefined` for a new team. */
   teamId: number | undefined;
-  /** Levels from the team down to its lowest descendant, itself counted. */
-  height: number;
-  /** The parent that it is to have, that one's parent, and so on to the root. */
-  line: readonly number[];
+  /** The number of levels from the team down to its lowest descendant, the team included. */
+  subtreeHeight: number;
+  /** The IDs of the new parent, its parent, and so on up to the root. */
+  pathToRoot: readonly number[];
 }
 
-/** @throws DomainError `invalid_request` naming `parent_team_id` for a team under itself, or too deep a hierarchy */
-export function checkPlacement({ teamId, height, line }: Placement): void {
-  if (teamId !== undefined && line.includes(teamId)) {
-    throw invalid('parent_team_id', 'Must not be the team itself or a team below it');
+/**
+ * @throws DomainError `invalid_request` naming `parent_team_id` if the team would be below itself or the hierarchy would
+ *   become too deep
+ */
+export function checkParentChange({ teamId, subtreeHeight, pathToRoot }: ParentChange): void {
+  if (teamId !== undefined && pathToRoot.includes(teamId)) {
+    throw invalidRequest('parent_team_id', 'Must not be the team itself or a team below it');
   }
-  if (line.length + height > MAX_LEVELS) {
-    throw invalid('parent_team_id', `Teams can be nested at most ${MAX_LEVELS} levels deep`);
+  if (pathToRoot.length + subtreeHeight > MAX_LEVELS) {
+    throw invalidRequest('parent_team_id', `Teams can be nested at most ${MAX_LEVELS} levels deep`);
   }
 }

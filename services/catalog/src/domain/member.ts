@@ -3,7 +3,7 @@ import type { Instant } from '@tocsin/runtime';
 export const MEMBER_ROLES = ['member', 'lead'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** An active user as a member of a team (contract: Catalog). */
+/** An active user who is a member of a team (contract: Catalog). */
 export interface Member {
   userId: number;
   name: string;

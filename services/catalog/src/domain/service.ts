@@ -1,6 +1,6 @@
-import type { Resource } from './archiving.ts';
+import type { Resource } from '@tocsin/resources';
 
-/** What a client sets at creation or by PATCH. Null means "none". */
+/** The properties that a client sets in a create or a PATCH. Null means that there is no value. */
 export interface ServiceProperties {
   name: string;
   description: string | null;
@@ -11,14 +11,14 @@ export interface ServiceProperties {
   observabilityNames: readonly string[];
 }
 
-/** The team that a service names as its owner, archived or not. */
+/** The team that owns a service; it may be archived. */
 export interface OwnerTeam {
   id: number;
   name: string;
   slug: string;
 }
 
-/** A service as it is kept, with the names of its owner (contract: Catalog). */
+/** A stored service with its owner (contract: Catalog). */
 export interface Service extends ServiceProperties, Resource {
   id: number;
   workspaceId: number;
@@ -26,5 +26,5 @@ export interface Service extends ServiceProperties, Resource {
   owner: OwnerTeam | null;
 }
 
-/** A service before the database has given it its ID. */
+/** A service that has no ID yet. */
 export type NewService = Omit<Service, 'id'>;

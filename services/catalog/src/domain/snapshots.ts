@@ -2,7 +2,7 @@ import type { ServiceSnapshot, TeamSnapshot } from '@tocsin/contracts';
 import type { Service } from './service.ts';
 import type { Team } from './team.ts';
 
-/** A service as events and replicas know it (contract: Events on the broker). */
+/** The form of a service in events and replicas (contract: Events on the broker). */
 export function serviceSnapshot(service: Service): ServiceSnapshot {
   return {
     id: service.id,
@@ -15,7 +15,7 @@ export function serviceSnapshot(service: Service): ServiceSnapshot {
   };
 }
 
-/** A team as events and replicas know it (contract: Events on the broker). */
+/** The form of a team in events and replicas (contract: Events on the broker). */
 export function teamSnapshot(team: Team): TeamSnapshot {
   return {
     id: team.id,

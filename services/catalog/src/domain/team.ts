@@ -1,20 +1,20 @@
-import type { Resource } from './archiving.ts';
+import type { Resource } from '@tocsin/resources';
 
-/** What a client sets at creation or by PATCH. Null means "none". */
+/** The properties that a client sets in a create or a PATCH. Null means that there is no value. */
 export interface TeamProperties {
   name: string;
   description: string | null;
   parentTeamId: number | null;
 }
 
-/** A team as it is kept (contract: Catalog). */
+/** A stored team (contract: Catalog). */
 export interface Team extends TeamProperties, Resource {
   id: number;
   workspaceId: number;
   slug: string;
-  /** Its members who are active users. */
+  /** The number of members who are active users. */
   memberCount: number;
 }
 
-/** A team before the database has given it its ID. */
+/** A team that has no ID yet. */
 export type NewTeam = Omit<Team, 'id'>;

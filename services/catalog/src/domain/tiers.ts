@@ -1,16 +1,16 @@
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 
-/** How much depends on a service: a workspace's own scale (contract: Configuration). */
+/** How important a service is, on the workspace's own scale (contract: Configuration). */
 export interface ServiceTier {
   key: string;
   label: string;
-  /** Its rank, from 0. */
+  /** The rank, from 0. */
   order: number;
   isDefault: boolean;
   description: string;
 }
 
-/** What a workspace has until it is configured otherwise. */
+/** The tiers of a workspace that has not configured its own. */
 export const DEFAULT_TIERS: readonly ServiceTier[] = ['t0', 't1', 't2', 't3'].map((key, order) => ({
   key,
   label: `Tier ${order}`,
@@ -19,9 +19,13 @@ export const DEFAULT_TIERS: readonly ServiceTier[] = ['t0', 't1', 't2', 't3'].ma
   description: '',
 }));
 
-/** The configured tier, the default one when `key` is undefined. @throws DomainError `invalid_request` naming `tier` */
-export function chooseTier(tiers: readonly ServiceTier[], key: string | undefined): ServiceTier {
+/**
+ * Returns the tier with a key, or the default tier if `key` is undefined.
+ * @throws DomainError `invalid_request` naming `tier` if no tier has the key
+ */
+export function getTier(tiers: readonly ServiceTier[], key: string | undefined): ServiceTier {
   const tier = tiers.find((candidate) => (key === undefined ? candidate.isDefault : candidate.key === key));
-  if (tier === undefined) throw invalid('tier', `Must be one of ${tiers.map((candidate) => candidate.key).join(', ')}`);
+  if (tier === undefined)
+    throw invalidRequest('tier', `Must be one of ${tiers.map((candidate) => candidate.key).join(', ')}`);
   return tier;
 }

@@ -1,16 +1,18 @@
-import type { Cursors, Route } from '@tocsin/http';
-import type { Tools } from '../usecases/context.ts';
-import { configurationRoutes } from './configuration-routes.ts';
-import { memberRoutes } from './member-routes.ts';
-import { serviceRoutes } from './service-routes.ts';
-import { teamRoutes } from './team-routes.ts';
+import { type Cursors, implement, type Route } from '@tocsin/http';
+import type { Dependencies } from '../usecases/context.ts';
+import { contracts } from './contracts.ts';
+import { memberHandlers } from './member-handlers.ts';
+import { serviceHandlers } from './service-handlers.ts';
+import { teamHandlers } from './team-handlers.ts';
+import { serviceTierView } from './views.ts';
 
-/** What the routes' handlers work with; declaring the routes touches none of it. */
-export interface RouteParts {
-  tools: Tools;
-  cursors: Cursors;
-}
-
-export function routes(parts: RouteParts): Route[] {
-  return [...configurationRoutes(parts), ...serviceRoutes(parts), ...teamRoutes(parts), ...memberRoutes(parts)];
-}
+export const routes = (options: { dependencies: Dependencies; cursors: Cursors }): Route[] =>
+  implement(contracts, {
+    ...serviceHandlers(options),
+    ...teamHandlers(options),
+    ...memberHandlers(options),
+    listServiceTiers: async ({ principal }) => {
+      const tiers = await options.dependencies.configurations.tiers(principal.workspace);
+      return { body: { service_tiers: tiers.map(serviceTierView) } };
+    },
+  });

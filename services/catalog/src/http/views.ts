@@ -4,7 +4,7 @@ import type { Team } from '../domain/team.ts';
 import type { ServiceTier } from '../domain/tiers.ts';
 import type { MemberWire, ServiceTierWire, ServiceWire, TeamWire } from './wire.ts';
 
-/** A service as the API shows it. */
+/** The representation of a service in responses. */
 export function serviceView(service: Service): ServiceWire {
   const { owner } = service;
   return {
@@ -25,7 +25,7 @@ export function serviceView(service: Service): ServiceWire {
   };
 }
 
-/** A team as the API shows it. */
+/** The representation of a team in responses. */
 export function teamView(team: Team): TeamWire {
   return {
     id: team.id,
@@ -42,7 +42,7 @@ export function teamView(team: Team): TeamWire {
   };
 }
 
-/** A member as the API shows one. */
+/** The representation of a member in responses. */
 export function memberView(member: Member): MemberWire {
   return {
     user_id: member.userId,

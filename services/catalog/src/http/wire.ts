@@ -1,13 +1,14 @@
 import { instant } from '@tocsin/contracts';
 import { normaliseList, pagination } from '@tocsin/http';
+import { boundedText, isSlug, nameText, type SlugRule, trimmedText } from '@tocsin/resources';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
-import { isSlug, SERVICE_SLUG, type SlugRule, TEAM_SLUG } from '../domain/slug.ts';
+import { SERVICE_SLUG, TEAM_SLUG } from '../domain/slug-rules.ts';
 
 const id = z.int().min(1);
-const moments = { created_at: instant, updated_at: instant, archived_at: instant.optional() };
+const timestamps = { created_at: instant, updated_at: instant, archived_at: instant.optional() };
 
-/** A service (contract: Catalog); what it does not have is absent. */
+/** A service (contract: Catalog). Properties without a value are absent. */
 export const service = z
   .strictObject({
     id,
@@ -23,11 +24,11 @@ export const service = z
     tags: z.array(z.string()),
     external_id: z.string().optional(),
     observability_names: z.array(z.string()).optional(),
-    ...moments,
+    ...timestamps,
   })
   .meta({ id: 'Service' });
 
-/** A team (contract: Catalog); what it does not have is absent. */
+/** A team (contract: Catalog). Properties without a value are absent. */
 export const team = z
   .strictObject({
     id,
@@ -38,7 +39,7 @@ export const team = z
     description: z.string().optional(),
     parent_team_id: id.optional(),
     member_count: z.int().min(0).optional(),
-    ...moments,
+    ...timestamps,
   })
   .meta({ id: 'Team' });
 
@@ -85,36 +86,25 @@ export const memberReply = z.strictObject({ member });
 export const memberPage = z.strictObject({ members: z.array(member), pagination });
 export const serviceTiersReply = z.strictObject({ service_tiers: z.array(serviceTier) });
 
-const length = (text: string) => [...text].length;
-const text = (max: number) => z.string().refine((value) => length(value) <= max, `Must be at most ${max} characters`);
-/** Judged as it is kept: trimmed. */
-const name = z
-  .string()
-  .refine((value) => value.trim() !== '', 'Must not be blank')
-  .refine((value) => length(value.trim()) <= 128, 'Must be at most 128 characters')
-  .meta({ description: 'Trimmed; 1 to 128 characters' });
+const name = nameText(128).meta({ description: 'Trimmed; 1 to 128 characters' });
 const slug = (rule: SlugRule, form: string) =>
   z
     .string()
     .refine((value) => isSlug(value, rule), `Must be ${form}`)
     .meta({ description: `Permanent: ${form}; made from the name unless given` });
-/** Judged as they are kept: trimmed, without blanks and repetitions. */
+/** The limit applies to the stored list, which has neither blanks nor repetitions. */
 const names = z
-  .array(z.string().refine((value) => length(value.trim()) <= 128, 'Must be at most 128 characters'))
+  .array(trimmedText(128))
   .refine((values) => normaliseList(values).length <= 50, 'Must be at most 50')
   .meta({ description: 'Trimmed; blanks and repetitions dropped; then at most 50 of at most 128 characters each' });
-const description = text(10_000).nullable();
+const description = boundedText(10_000).nullable();
 
 const serviceProperties = {
   description: description.optional(),
   owner_team_id: id.nullable().optional(),
   tier: z.string().optional(),
   tags: names.optional(),
-  external_id: z
-    .string()
-    .refine((value) => length(value.trim()) <= 255, 'Must be at most 255 characters')
-    .nullable()
-    .optional(),
+  external_id: trimmedText(255).nullable().optional(),
   observability_names: names.optional(),
 };
 

@@ -1,32 +1,33 @@
 import type { WorkspaceContext } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
-import { LRUCache } from 'lru-cache';
+import { jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
 import { DEFAULT_TIERS, type ServiceTier } from '../domain/tiers.ts';
 
-/** Where a workspace's tiers are read. */
+/** Reads the configuration of the workspaces that requests come from. */
 export interface Configurations {
   tiers(workspace: WorkspaceContext): Promise<readonly ServiceTier[]>;
 }
 
+const CACHE_BYTES = 16 * 1_048_576;
+
 /**
- * Keeps tiers by the version of their workspace: whoever changes them raises that version afterwards, and every request
- * carries it, so that nothing stale is ever used.
+ * Caches each workspace's tiers with the workspace's version. A change of the tiers is committed before it raises the
+ * version, which every request carries, so tiers are at least as new as the request. A request with an older version than
+ * the cached one reads the database and gets the present tiers.
  */
 export function configurations(database: Knex): Configurations {
-  const known = new LRUCache<string, readonly ServiceTier[]>({ max: 1_000 });
+  const cache = latestVersionCache<readonly ServiceTier[]>({ bytes: CACHE_BYTES, sizeOf: jsonBytes });
   return {
     async tiers(workspace) {
-      const key = `${workspace.id}@${workspace.version}`;
-      const cached = known.get(key);
+      const cached = cache.get(workspace.id, workspace.version);
       if (cached !== undefined) return cached;
       const tiers = await configurationStore(database, workspace.id).tiers();
-      known.set(key, tiers);
+      cache.set(workspace.id, workspace.version, tiers);
       return tiers;
     },
   };
 }
 
-/** A workspace without a row has the defaults. */
+/** The configuration of one workspace, over a pool or a transaction. A workspace without a row has the defaults. */
 export function configurationStore(db: Knex, workspaceId: number) {
   return {
     async tiers(): Promise<readonly ServiceTier[]> {

@@ -15,17 +15,17 @@ const COLUMNS = ['user_id', 'name', 'email', 'role', 'created_at', 'updated_at']
 
 /** The position of a member in the list. */
 export interface MemberPosition {
-  sortName: string;
+  sortKey: string;
   userId: number;
 }
 
 /**
- * Members of one team, over a pool or a transaction. A user who is not active keeps the membership and is not seen here; it
- * counts again when the user is active again.
+ * The members of one team, over a pool or a transaction. The memberships of inactive users stay stored but are not returned
+ * until the user is active again.
  */
 export function memberStore(db: Knex, teamId: number) {
   const members = () => db('team_members').where({ team_id: teamId });
-  const active = () =>
+  const activeMembers = () =>
     members()
       .join('replica_users', 'replica_users.id', 'team_members.user_id')
       .where('active', true)
@@ -33,21 +33,21 @@ export function memberStore(db: Knex, teamId: number) {
   return {
     /** @throws DomainError `not_found` */
     async get(userId: number): Promise<Member> {
-      const [row] = await active().where({ user_id: userId });
+      const [row] = await activeMembers().where({ user_id: userId });
       if (row === undefined) throw notFound('The member');
       return toMember(row);
     },
 
-    /** By name, then ID, after a position in that order. */
+    /** Returns members by name, then ID, starting after a position. */
     async list(options: { limit: number; after: MemberPosition | undefined }): Promise<Member[]> {
-      const query = active().orderBy(['sort_name', 'user_id']).limit(options.limit);
+      const query = activeMembers().orderBy(['sort_name', 'user_id']).limit(options.limit);
       if (options.after !== undefined) {
-        void query.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortName, options.after.userId]);
+        void query.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortKey, options.after.userId]);
       }
       return (await query).map(toMember);
     },
 
-    /** Answers false for a user who is a member already. */
+    /** Returns false if the user is already a member. */
     async add(member: { userId: number; role: MemberRole; now: Instant }): Promise<boolean> {
       const added = await db('team_members')
         .insert({

@@ -1,71 +1,70 @@
-import { DomainError, notFound } from '@tocsin/http';
-import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
+import { notFound } from '@tocsin/http';
+import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
+import type { Knex } from '@tocsin/runtime';
 import type { NewService, Service } from '../domain/service.ts';
-import { sortName } from '../domain/sort-name.ts';
+import { sortKeyOf } from '../domain/sort-key.ts';
 
-interface ServiceRow {
-  id: number;
-  workspace_id: number;
-  revision: number;
-  name: string;
-  slug: string;
-  description: string | null;
-  owner_team_id: number | null;
+const SERVICE_TABLE = {
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  name: column('name', 'text'),
+  slug: column('slug', 'text'),
+  description: column('description', 'text'),
+  ownerTeamId: column('owner_team_id', 'bigint'),
+  tier: column('tier', 'text'),
+  tags: column('tags', 'text[]'),
+  externalId: column('external_id', 'text'),
+  observabilityNames: column('observability_names', 'text[]'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+  archivedAt: column('archived_at', 'timestamptz'),
+} as const satisfies ColumnsOf<Omit<Service, 'owner'>>;
+
+const COLUMNS = rowMapping<Omit<Service, 'owner'>, typeof SERVICE_TABLE>(SERVICE_TABLE);
+
+type ServiceRow = RowOf<Omit<Service, 'owner'>, typeof SERVICE_TABLE> & {
   owner_name: string | null;
   owner_slug: string | null;
-  tier: string;
-  tags: string[];
-  external_id: string | null;
-  observability_names: string[];
-  created_at: Instant;
-  updated_at: Instant;
-  archived_at: Instant | null;
-}
+};
 
-const COLUMNS = [
-  'services.id',
-  'services.workspace_id',
-  'services.revision',
-  'services.name',
-  'services.slug',
-  'services.description',
-  'services.owner_team_id',
-  'owner.name as owner_name',
-  'owner.slug as owner_slug',
-  'services.tier',
-  'services.tags',
-  'services.external_id',
-  'services.observability_names',
-  'services.created_at',
-  'services.updated_at',
-  'services.archived_at',
-];
-
-/** The rank of a tier that is not among those asked for: one that was configured a moment ago. */
+/** The rank of a tier that is not in the list of tiers, because it was configured after the list was read. */
 const LAST_RANK = 1_000;
-/** A service's place among the tiers' keys, from 1. */
+/** The index of a service's tier in a list of tiers' keys, from 1. */
 const RANK = `coalesce(array_position(?::text[], services.tier), ${LAST_RANK})`;
 
 /** The position of a service in the list. */
 export interface ServicePosition {
   rank: number;
-  sortName: string;
+  sortKey: string;
   id: number;
 }
 
 export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]): ServicePosition => ({
   rank: tiers.includes(tier) ? tiers.indexOf(tier) + 1 : LAST_RANK,
-  sortName: sortName(name),
+  sortKey: sortKeyOf(name),
   id,
 });
 
-/** Services of one workspace, over a pool or a transaction. */
+/** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
+  const { lock, resolveSlug, insert, update } = resourceTable<Service>(db, {
+    table: 'services',
+    label: 'service',
+    workspaceId,
+    toColumns,
+  });
   const services = () => db('services').where({ 'services.workspace_id': workspaceId });
-  const whole = () =>
-    services().leftJoin('teams as owner', 'owner.id', 'services.owner_team_id').select<ServiceRow[]>(COLUMNS);
+  const withOwner = () =>
+    services()
+      .leftJoin('teams as owner', 'owner.id', 'services.owner_team_id')
+      .select<ServiceRow[]>([
+        ...COLUMNS.names.map((column) => `services.${column}`),
+        'owner.name as owner_name',
+        'owner.slug as owner_slug',
+      ]);
   const get = async (id: number): Promise<Service> => {
-    const [row] = await whole().where({ 'services.id': id });
+    const [row] = await withOwner().where({ 'services.id': id });
     if (row === undefined) throw notFound('The service');
     return toService(row);
   };
@@ -73,42 +72,18 @@ export function serviceStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     get,
 
-    /** Locked until the transaction ends, so that what is judged is what is changed. @throws DomainError `not_found` */
+    /** Locks the service until the transaction ends and returns it. @throws DomainError `not_found` */
     async getForUpdate(id: number): Promise<Service> {
-      // First the lock: after a wait for it, the same statement would join the owner that was.
-      await services().where({ id }).forUpdate().select('id');
+      // Two statements: one that waited for the lock would join the owner's row as it was before the wait.
+      await lock(id);
       return get(id);
     },
 
-    /** @throws DomainError `duplicate_slug` for one that any service of the workspace has or had */
-    async insert(service: NewService, version: number): Promise<Service> {
-      try {
-        const [row] = await db('services')
-          .insert({
-            ...toRow(service),
-            workspace_id: workspaceId,
-            slug: service.slug,
-            created_at: service.createdAt,
-            version,
-          })
-          .returning<{ id: number }[]>('id');
-        return { ...service, id: (row as { id: number }).id };
-      } catch (error) {
-        if (brokenConstraint(error) === 'services_workspace_id_slug_unique') {
-          throw new DomainError('duplicate_slug', `A service has or had the slug ${service.slug}`, { field: 'slug' });
-        }
-        throw error;
-      }
-    },
+    resolveSlug,
+    insert,
+    update,
 
-    /** Writes a service that this transaction has locked. */
-    async update(service: Service, version: number): Promise<void> {
-      await services()
-        .where({ id: service.id, revision: service.revision - 1 })
-        .update({ ...toRow(service), version });
-    },
-
-    /** By the rank of their tiers, name, then ID, after a position in that order. */
+    /** Returns services by the rank of their tiers, name, then ID, starting after a position. */
     async list(options: {
       limit: number;
       includeArchived: boolean;
@@ -116,29 +91,39 @@ export function serviceStore(db: Knex, workspaceId: number) {
       tiers: string[];
       after: ServicePosition | undefined;
     }): Promise<Service[]> {
-      const query = whole()
+      const query = withOwner()
         .orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers])
         .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('services.archived_at');
       if (options.after !== undefined) {
-        const { rank, sortName: name, id } = options.after;
-        void query.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [options.tiers, rank, name, id]);
+        const { rank, sortKey, id } = options.after;
+        void query.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [
+          options.tiers,
+          rank,
+          sortKey,
+          id,
+        ]);
       }
       return (await query).map(toService);
     },
 
-    /** Those that changed after a version. */
+    /** Returns the services that changed after a version. */
     changedSince: async (version: number): Promise<Service[]> =>
-      (await whole().where('services.version', '>', version)).map(toService),
+      (await withOwner().where('services.version', '>', version)).map(toService),
 
-    /** Of these texts, those that are slugs here, archived services' included. */
-    async slugsAmong(texts: readonly string[]): Promise<Set<string>> {
+    /** Returns those of the texts that are slugs of services, archived ones included. */
+    async findSlugs(texts: readonly string[]): Promise<Set<string>> {
       const rows = await services().whereIn('slug', texts).select<{ slug: string }[]>('slug');
       return new Set(rows.map(({ slug }) => slug));
     },
 
-    /** One tier beside `keys` that services have, archived ones included, and one of those services. */
-    async findTierBeside(keys: readonly string[]): Promise<{ tier: string; slug: string; count: number } | undefined> {
+    /**
+     * Finds a tier that is not in `keys` but that services have, archived ones included. Returns the number of these
+     * services and the slug of one of them.
+     */
+    async findTierInUseExcept(
+      keys: readonly string[],
+    ): Promise<{ tier: string; slug: string; count: number } | undefined> {
       const [row] = await services()
         .whereNotIn('tier', keys)
         .groupBy('tier')
@@ -155,39 +140,12 @@ export function serviceStore(db: Knex, workspaceId: number) {
 }
 
 function toService(row: ServiceRow): Service {
-  const { owner_team_id: ownerTeamId } = row;
+  const service = COLUMNS.toEntity(row);
+  const { ownerTeamId: id } = service;
   return {
-    id: row.id,
-    workspaceId: row.workspace_id,
-    revision: row.revision,
-    name: row.name,
-    slug: row.slug,
-    description: row.description,
-    ownerTeamId,
-    owner: ownerTeamId === null ? null : { id: ownerTeamId, name: row.owner_name ?? '', slug: row.owner_slug ?? '' },
-    tier: row.tier,
-    tags: row.tags,
-    externalId: row.external_id,
-    observabilityNames: row.observability_names,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    archivedAt: row.archived_at,
+    ...service,
+    owner: id === null ? null : { id, name: row.owner_name ?? '', slug: row.owner_slug ?? '' },
   };
 }
 
-/** The columns that a change may write. */
-function toRow(service: NewService) {
-  return {
-    revision: service.revision,
-    name: service.name,
-    sort_name: sortName(service.name),
-    description: service.description,
-    owner_team_id: service.ownerTeamId,
-    tier: service.tier,
-    tags: service.tags,
-    external_id: service.externalId,
-    observability_names: service.observabilityNames,
-    updated_at: service.updatedAt,
-    archived_at: service.archivedAt,
-  };
-}
+const toColumns = (service: NewService) => ({ ...COLUMNS.toRow(service), sort_name: sortKeyOf(service.name) });

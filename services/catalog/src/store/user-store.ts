@@ -1,14 +1,14 @@
 import type { UserSnapshot } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/runtime';
-import { sortName } from '../domain/sort-name.ts';
+import { sortKeyOf } from '../domain/sort-key.ts';
 
-/** A statement takes 65,535 values at most. */
+/** Rows per statement: a statement takes at most 65,535 values. */
 const BATCH = 1_000;
 
-/** Copies of the gateway's users of one workspace, over a pool or a transaction. */
+/** The replica of the gateway's users of one workspace, over a pool or a transaction. */
 export function userStore(db: Knex, workspaceId: number) {
   return {
-    /** Everything that the gateway changed up to this version is here; `undefined` before it was ever asked. */
+    /** Returns the version up to which the replica has all changes; `undefined` before the first pull. */
     async findVersion(): Promise<number | undefined> {
       const row = await db('replica_versions')
         .where({ workspace_id: workspaceId })
@@ -16,29 +16,29 @@ export function userStore(db: Knex, workspaceId: number) {
       return row?.version;
     },
 
-    /** Never lowers the version: two pulls may end in either order. */
-    async advance(version: number): Promise<void> {
+    /** Raises the version after a pull. Never lowers it: two pulls may end in either order. */
+    async raiseVersion(version: number): Promise<void> {
       await db('replica_versions')
         .insert({ workspace_id: workspaceId, version })
         .onConflict('workspace_id')
         .merge({ version: db.raw('greatest(replica_versions.version, excluded.version)') });
     },
 
-    /** After one event: only where it follows what is here is everything up to it here. */
-    async advanceByOne(version: number): Promise<void> {
+    /** Raises the version after one event. Does nothing if earlier changes are still missing. */
+    async raiseVersionIfNext(version: number): Promise<void> {
       await db('replica_versions')
         .where({ workspace_id: workspaceId, version: version - 1 })
         .update({ version });
     },
 
-    /** Writes users as they were at `version`; one that is known from a later version stays. */
-    async put(version: number, users: readonly UserSnapshot[]): Promise<void> {
+    /** Writes users as they were at `version`; users that are stored with a later version stay unchanged. */
+    async upsert(version: number, users: readonly UserSnapshot[]): Promise<void> {
       const rows = users.map(({ id, email, name, active }) => ({
         id,
         workspace_id: workspaceId,
         email,
         name,
-        sort_name: sortName(name),
+        sort_name: sortKeyOf(name),
         active,
         version,
       }));

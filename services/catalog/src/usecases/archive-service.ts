@@ -1,19 +1,41 @@
-import { archive } from '../domain/archiving.ts';
+import { outbox } from '@tocsin/messaging';
+import { archive, type Caller, restore, runVersionedTransaction } from '@tocsin/resources';
 import type { Service } from '../domain/service.ts';
 import { serviceStore } from '../store/service-store.ts';
-import { change } from './change.ts';
-import type { Caller, Tools } from './context.ts';
-import { saveService } from './save-service.ts';
+import type { Dependencies } from './context.ts';
+import { serviceChanged } from './events.ts';
+import { checkKeptTeam } from './team-references.ts';
 
 /**
- * Takes a service out of use (contract: Catalog): it stays readable, and keeps its slug and its owner.
+ * Archives a service (contract: Catalog). It stays readable and keeps its slug and its owner.
  * @throws DomainError `not_found`, `invalid_resource_state`
  */
-export async function archiveService(tools: Tools, command: Caller & { id: number }): Promise<Service> {
-  return change(tools, command, async ({ trx, nextVersion }) => {
-    const current = await serviceStore(trx, command.principal.workspace.id).getForUpdate(command.id);
-    const service = archive(current, tools.clock.now());
-    await saveService({ trx, caller: command, service, version: await nextVersion() });
+export async function archiveService(dependencies: Dependencies, command: Caller & { id: number }): Promise<Service> {
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = serviceStore(trx, command.principal.workspace.id);
+    const current = await store.getForUpdate(command.id);
+    const service = archive(current, dependencies.clock.now());
+    const version = await nextVersion();
+    await store.update(service, version);
+    await outbox(trx).add(serviceChanged(command, service, version));
+    return service;
+  });
+}
+
+/**
+ * Restores an archived service (contract: Catalog).
+ * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_relationship_state` if its owner is archived
+ */
+export async function restoreService(dependencies: Dependencies, command: Caller & { id: number }): Promise<Service> {
+  const workspaceId = command.principal.workspace.id;
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = serviceStore(trx, workspaceId);
+    const current = await store.getForUpdate(command.id);
+    const service = restore(current, dependencies.clock.now());
+    await checkKeptTeam(trx, { workspaceId, id: service.ownerTeamId, field: 'owner_team_id' });
+    const version = await nextVersion();
+    await store.update(service, version);
+    await outbox(trx).add(serviceChanged(command, service, version));
     return service;
   });
 }

@@ -1,21 +1,45 @@
-import { archive } from '../domain/archiving.ts';
+import { outbox } from '@tocsin/messaging';
+import { archive, type Caller, restore, runVersionedTransaction } from '@tocsin/resources';
 import type { Team } from '../domain/team.ts';
 import { teamStore } from '../store/team-store.ts';
-import { change } from './change.ts';
-import type { Caller, Tools } from './context.ts';
-import { saveTeam } from './save-team.ts';
+import type { Dependencies } from './context.ts';
+import { teamChanged } from './events.ts';
+import { checkKeptTeam } from './team-references.ts';
 
 /**
- * Takes a team out of use (contract: Catalog): it stays readable and keeps its slug; teams below it and services that it
- * owns keep their reference.
+ * Archives a team (contract: Catalog). It stays readable and keeps its slug; the teams below it and the services that it owns
+ * keep their references.
  * @throws DomainError `not_found`, `invalid_resource_state`
  */
-export async function archiveTeam(tools: Tools, command: Caller & { id: number }): Promise<Team> {
+export async function archiveTeam(dependencies: Dependencies, command: Caller & { id: number }): Promise<Team> {
   const { workspace } = command.principal;
-  await tools.replicas.refresh(workspace);
-  return change(tools, command, async ({ trx, nextVersion }) => {
-    const team = archive(await teamStore(trx, workspace.id).getForUpdate(command.id), tools.clock.now());
-    await saveTeam({ trx, caller: command, team, version: await nextVersion() });
+  await dependencies.userReplica.refresh(workspace);
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = teamStore(trx, workspace.id);
+    const team = archive(await store.getForUpdate(command.id), dependencies.clock.now());
+    const version = await nextVersion();
+    await store.update(team, version);
+    await outbox(trx).add(teamChanged(command, team, version));
+    return team;
+  });
+}
+
+/**
+ * Restores an archived team (contract: Catalog).
+ * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_relationship_state` if its parent is archived
+ */
+export async function restoreTeam(dependencies: Dependencies, command: Caller & { id: number }): Promise<Team> {
+  const { workspace } = command.principal;
+  await dependencies.userReplica.refresh(workspace);
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = teamStore(trx, workspace.id);
+    // A restoration locks two teams, itself and its parent.
+    await store.lockHierarchy();
+    const team = restore(await store.getForUpdate(command.id), dependencies.clock.now());
+    await checkKeptTeam(trx, { workspaceId: workspace.id, id: team.parentTeamId, field: 'parent_team_id' });
+    const version = await nextVersion();
+    await store.update(team, version);
+    await outbox(trx).add(teamChanged(command, team, version));
     return team;
   });
 }

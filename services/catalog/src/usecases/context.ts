@@ -1,31 +1,13 @@
-import type { Principal } from '@tocsin/http';
-import type { Clock, Knex, Logger, Versions } from '@tocsin/runtime';
-import type { Neighbours } from '../clients/neighbours.ts';
+import type { VersionedDependencies } from '@tocsin/resources';
+import type { Clock } from '@tocsin/runtime';
+import type { InternalServices } from '../clients/internal-services.ts';
 import type { Configurations } from '../store/configuration-store.ts';
-import type { Replicas } from './replicas.ts';
+import type { UserReplica } from './user-replica.ts';
 
 /** What commands work with. */
-export interface Tools {
-  database: Knex;
+export interface Dependencies extends VersionedDependencies {
   clock: Clock;
-  log: Logger;
   configurations: Configurations;
-  replicas: Replicas;
-  neighbours: Neighbours;
-  versions: Versions;
-  /** Publishes at once what a commit left in the outbox. */
-  wakeRelay: () => void;
+  userReplica: UserReplica;
+  internalServices: InternalServices;
 }
-
-/** For whom a command is carried out, and within which request. */
-export interface Caller {
-  principal: Principal;
-  requestId: string;
-}
-
-/** The workspace as events name it. */
-export const eventWorkspaceOf = ({ principal: { workspace } }: Caller) => ({
-  id: workspace.id,
-  slug: workspace.slug,
-  is_demo: workspace.is_demo,
-});

@@ -1,15 +1,15 @@
 import type { IdempotencyClaim } from '@tocsin/http';
+import { outbox } from '@tocsin/messaging';
+import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
 import type { Service } from '../domain/service.ts';
-import { SERVICE_SLUG } from '../domain/slug.ts';
-import { chooseTier } from '../domain/tiers.ts';
+import { SERVICE_SLUG } from '../domain/slug-rules.ts';
+import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
-import { change } from './change.ts';
-import type { Caller, Tools } from './context.ts';
-import { newSlug } from './new-slug.ts';
+import type { Dependencies } from './context.ts';
+import { serviceChanged } from './events.ts';
 import { serviceProperties, type WireService } from './properties.ts';
-import { getActiveTeam } from './references.ts';
-import { announceService } from './save-service.ts';
+import { getActiveTeam } from './team-references.ts';
 
 export interface CreateServiceCommand extends Caller {
   body: WireService & { name: string; slug?: string | undefined };
@@ -18,44 +18,50 @@ export interface CreateServiceCommand extends Caller {
 }
 
 /**
- * Adds a service to the catalog (contract: Catalog): the service, its event and the outcome of its Idempotency-Key commit
- * together.
- * @returns the answer's text
- * @throws DomainError `invalid_request` for an owner or tier that is not there, `duplicate_slug`
+ * Creates a service (contract: Catalog). The service, its event and the result of its Idempotency-Key are committed together.
+ * @returns the text of the response
+ * @throws DomainError `invalid_request` if the owner or tier does not exist, `duplicate_slug`
  */
-export async function createService(tools: Tools, command: CreateServiceCommand): Promise<string> {
+export async function createService(dependencies: Dependencies, command: CreateServiceCommand): Promise<string> {
   const { principal, body, claim, render } = command;
   const workspaceId = principal.workspace.id;
-  const findSlug = newSlug(body, SERVICE_SLUG);
-  const { ownerTeamId = null, description = null, externalId = null, ...said } = serviceProperties(body);
+  const slugChoice = chooseSlug(body, SERVICE_SLUG);
+  const {
+    ownerTeamId = null,
+    description = null,
+    externalId = null,
+    tags = [],
+    observabilityNames = [],
+  } = serviceProperties(body);
 
-  return change(tools, command, async ({ trx, nextVersion }) => {
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
     const owner =
       ownerTeamId === null ? null : await getActiveTeam(trx, { workspaceId, id: ownerTeamId, field: 'owner_team_id' });
     const version = await nextVersion();
-    // Read only now: whoever changes the tiers has had to wait, or has finished.
-    const tier = chooseTier(await configurationStore(trx, workspaceId).tiers(), body.tier);
-    const now = tools.clock.now();
-    const service = await serviceStore(trx, workspaceId).insert(
+    // Read under the version's lock, so that a concurrent change of the tiers is either committed or waits.
+    const tier = getTier(await configurationStore(trx, workspaceId).tiers(), body.tier);
+    const store = serviceStore(trx, workspaceId);
+    const now = dependencies.clock.now();
+    const service = await store.insert(
       {
         workspaceId,
         revision: 1,
         name: body.name.trim(),
-        slug: await findSlug(trx, { table: 'services', workspaceId }),
+        slug: await store.resolveSlug(slugChoice),
         description,
         ownerTeamId,
         owner,
         tier: tier.key,
-        tags: said.tags ?? [],
+        tags,
         externalId,
-        observabilityNames: said.observabilityNames ?? [],
+        observabilityNames,
         createdAt: now,
         updatedAt: now,
         archivedAt: null,
       },
       version,
     );
-    await announceService({ trx, caller: command, service, version });
+    await outbox(trx).add(serviceChanged(command, service, version));
     const text = render(service);
     await claim?.finish(trx, { status: 201, text, revision: service.revision });
     return text;

@@ -1,13 +1,13 @@
 import type { IdempotencyClaim } from '@tocsin/http';
-import { TEAM_SLUG } from '../domain/slug.ts';
+import { outbox } from '@tocsin/messaging';
+import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
+import { TEAM_SLUG } from '../domain/slug-rules.ts';
 import type { Team } from '../domain/team.ts';
 import { teamStore } from '../store/team-store.ts';
-import { change } from './change.ts';
-import type { Caller, Tools } from './context.ts';
-import { newSlug } from './new-slug.ts';
+import type { Dependencies } from './context.ts';
+import { teamChanged } from './events.ts';
 import { teamProperties, type WireTeam } from './properties.ts';
-import { checkParent } from './references.ts';
-import { announceTeam } from './save-team.ts';
+import { checkParent } from './team-references.ts';
 
 export interface CreateTeamCommand extends Caller {
   body: WireTeam & { name: string; slug?: string | undefined };
@@ -16,30 +16,30 @@ export interface CreateTeamCommand extends Caller {
 }
 
 /**
- * Adds a team (contract: Catalog): the team, its event and the outcome of its Idempotency-Key commit together.
- * @returns the answer's text
- * @throws DomainError `invalid_request` for a parent that is not there, `duplicate_slug`
+ * Creates a team (contract: Catalog). The team, its event and the result of its Idempotency-Key are committed together.
+ * @returns the text of the response
+ * @throws DomainError `invalid_request` if the parent is not an active team, `duplicate_slug`
  */
-export async function createTeam(tools: Tools, command: CreateTeamCommand): Promise<string> {
+export async function createTeam(dependencies: Dependencies, command: CreateTeamCommand): Promise<string> {
   const { principal, body, claim, render } = command;
   const workspaceId = principal.workspace.id;
-  const findSlug = newSlug(body, TEAM_SLUG);
+  const slugChoice = chooseSlug(body, TEAM_SLUG);
   const { parentTeamId = null, description = null } = teamProperties(body);
 
-  return change(tools, command, async ({ trx, nextVersion }) => {
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
     const store = teamStore(trx, workspaceId);
     if (parentTeamId !== null) {
       await store.lockHierarchy();
       await checkParent(trx, { workspaceId, parentId: parentTeamId });
     }
     const version = await nextVersion();
-    const now = tools.clock.now();
+    const now = dependencies.clock.now();
     const team = await store.insert(
       {
         workspaceId,
         revision: 1,
         name: body.name.trim(),
-        slug: await findSlug(trx, { table: 'teams', workspaceId }),
+        slug: await store.resolveSlug(slugChoice),
         description,
         parentTeamId,
         memberCount: 0,
@@ -49,7 +49,7 @@ export async function createTeam(tools: Tools, command: CreateTeamCommand): Prom
       },
       version,
     );
-    await announceTeam({ trx, caller: command, team, version });
+    await outbox(trx).add(teamChanged(command, team, version));
     const text = render(team);
     await claim?.finish(trx, { status: 201, text, revision: team.revision });
     return text;

@@ -1,8 +1,9 @@
 import { normaliseList } from '@tocsin/http';
+import { definedProperties } from '@tocsin/resources';
 import type { ServiceProperties } from '../domain/service.ts';
 import type { TeamProperties } from '../domain/team.ts';
 
-/** What a request may say of a service, by the names on the wire; validated already. */
+/** The properties of a service in a validated request, with their wire names. */
 export interface WireService {
   name?: string | undefined;
   description?: string | null | undefined;
@@ -13,16 +14,16 @@ export interface WireService {
   observability_names?: readonly string[] | undefined;
 }
 
-/** What a request may say of a team, by the names on the wire; validated already. */
+/** The properties of a team in a validated request, with their wire names. */
 export interface WireTeam {
   name?: string | undefined;
   description?: string | null | undefined;
   parent_team_id?: number | null | undefined;
 }
 
-/** The properties that a request names, in the form that is kept; the others are left out. */
+/** Returns the properties that a request contains, in the form in which they are stored. */
 export function serviceProperties(wire: WireService): Partial<ServiceProperties> {
-  return named<ServiceProperties>({
+  return definedProperties<ServiceProperties>({
     name: wire.name?.trim(),
     description: wire.description,
     ownerTeamId: wire.owner_team_id,
@@ -33,15 +34,11 @@ export function serviceProperties(wire: WireService): Partial<ServiceProperties>
   });
 }
 
-/** The properties that a request names, in the form that is kept; the others are left out. */
+/** Returns the properties that a request contains, in the form in which they are stored. */
 export function teamProperties(wire: WireTeam): Partial<TeamProperties> {
-  return named<TeamProperties>({
+  return definedProperties<TeamProperties>({
     name: wire.name?.trim(),
     description: wire.description,
     parentTeamId: wire.parent_team_id,
   });
-}
-
-function named<Properties>(all: { [Name in keyof Properties]: Properties[Name] | undefined }): Partial<Properties> {
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<Properties>;
 }

@@ -1,26 +1,26 @@
 import type { CatalogChanges } from '@tocsin/contracts';
+import { raiseVersion } from '@tocsin/resources';
 import { versionStore } from '@tocsin/runtime';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
-import { announceVersion } from './announce-version.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 
-/** What changed in a workspace's catalog after version `since`, and the version that a replica then stands at. */
+/** Returns what changed in a workspace's catalog after version `since`, and the version that a replica reaches with it. */
 export async function readChanges(
-  tools: Tools,
+  dependencies: Dependencies,
   { workspaceId, since }: { workspaceId: number; since: number },
 ): Promise<CatalogChanges> {
-  const { database } = tools;
-  // The version first: a change that commits while the rest is read is then told again, and none is missed.
+  const { database } = dependencies;
+  // The version before the rows: a change that commits in between is returned again next time, and none is missed.
   const version = await versionStore(database, workspaceId).current();
   const [teams, services, tiers] = await Promise.all([
     teamStore(database, workspaceId).changedSince(since),
     serviceStore(database, workspaceId).changedSince(since),
     configurationStore(database, workspaceId).tiers(),
   ]);
-  await announceVersion(tools, { workspaceId, version });
+  await raiseVersion(dependencies, { workspaceId, version });
   return {
     version,
     teams: teams.map(teamSnapshot),

@@ -1,22 +1,25 @@
 import type { UnmanagedReferences } from '@tocsin/contracts';
 import type { WorkspaceContext } from '@tocsin/http';
 import { serviceStore } from '../store/service-store.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 
 /**
- * What incidents name as their service without its being in the catalog (contract: Catalog), most named first. While the
- * incident service cannot be asked the list is empty and says that it is not whole.
+ * Lists the values that incidents name as their service although the catalog has no such service (contract: Catalog), the most
+ * frequent first. If the incident service cannot be reached, the list is empty and marked as truncated.
  */
-export async function findUnmanagedReferences(tools: Tools, workspace: WorkspaceContext): Promise<UnmanagedReferences> {
-  const { neighbours, database, log } = tools;
-  let told: UnmanagedReferences;
+export async function findUnmanagedReferences(
+  dependencies: Dependencies,
+  workspace: WorkspaceContext,
+): Promise<UnmanagedReferences> {
+  const { internalServices, database, log } = dependencies;
+  let response: UnmanagedReferences;
   try {
-    told = await neighbours.unmanagedReferences(workspace.id);
+    response = await internalServices.unmanagedReferences(workspace.id);
   } catch (error) {
-    log.warn({ err: error, workspace: workspace.id }, 'the incident service cannot be asked for its references');
+    log.warn({ err: error, workspace: workspace.id }, 'cannot get unmanaged references from the incident service');
     return { references: [], truncated: true };
   }
-  // Its copy of the catalog may be behind by a service; this is the catalog.
-  const known = await serviceStore(database, workspace.id).slugsAmong(told.references.map(({ value }) => value));
-  return { ...told, references: told.references.filter(({ value }) => !known.has(value)) };
+  // The incident service's replica of the catalog may lack a service that was created a moment ago.
+  const slugs = await serviceStore(database, workspace.id).findSlugs(response.references.map(({ value }) => value));
+  return { ...response, references: response.references.filter(({ value }) => !slugs.has(value)) };
 }

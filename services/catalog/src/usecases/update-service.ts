@@ -1,15 +1,15 @@
 import { checkRevision } from '@tocsin/http';
-import { checkWritable } from '../domain/archiving.ts';
-import { differences } from '../domain/differences.ts';
-import type { OwnerTeam, Service } from '../domain/service.ts';
-import { chooseTier } from '../domain/tiers.ts';
+import { outbox } from '@tocsin/messaging';
+import { type Caller, changedProperties, checkNotArchived, revise, runVersionedTransaction } from '@tocsin/resources';
+import type { Knex } from '@tocsin/runtime';
+import type { OwnerTeam, Service, ServiceProperties } from '../domain/service.ts';
+import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
-import { change, type Change } from './change.ts';
-import type { Caller, Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
+import { serviceChanged } from './events.ts';
 import { serviceProperties, type WireService } from './properties.ts';
-import { getActiveTeam } from './references.ts';
-import { saveService } from './save-service.ts';
+import { getActiveTeam } from './team-references.ts';
 
 export interface UpdateServiceCommand extends Caller {
   id: number;
@@ -18,37 +18,33 @@ export interface UpdateServiceCommand extends Caller {
 }
 
 /**
- * Changes some properties of an active service (contract: Catalog). Values equal to the stored ones change nothing, so an
- * owner that is archived by now may be named again.
+ * Changes properties of an active service (contract: Catalog). Values equal to the stored ones change nothing and are not
+ * checked again, so a request may repeat an owner that has been archived since.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
  */
-export async function updateService(tools: Tools, command: UpdateServiceCommand): Promise<Service> {
+export async function updateService(dependencies: Dependencies, command: UpdateServiceCommand): Promise<Service> {
   const { principal, id, expectedRevision, body } = command;
   const workspaceId = principal.workspace.id;
-  return change(tools, command, async ({ trx, nextVersion }) => {
-    const current = await serviceStore(trx, workspaceId).getForUpdate(id);
-    checkWritable(current);
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = serviceStore(trx, workspaceId);
+    const current = await store.getForUpdate(id);
+    checkNotArchived(current);
     checkRevision(current.revision, expectedRevision);
-    const changed = differences(current, serviceProperties(body));
+    const changed = changedProperties<ServiceProperties>(current, serviceProperties(body));
     if (changed === undefined) return current;
 
-    const owner = await newOwner(trx, current, changed.ownerTeamId);
+    const owner = await resolveOwner(trx, current, changed.ownerTeamId);
     const version = await nextVersion();
-    if (changed.tier !== undefined) chooseTier(await configurationStore(trx, workspaceId).tiers(), changed.tier);
-    const service = {
-      ...current,
-      ...changed,
-      owner,
-      revision: current.revision + 1,
-      updatedAt: tools.clock.now(),
-    };
-    await saveService({ trx, caller: command, service, version });
+    if (changed.tier !== undefined) getTier(await configurationStore(trx, workspaceId).tiers(), changed.tier);
+    const service = revise(current, { ...changed, owner }, dependencies.clock.now());
+    await store.update(service, version);
+    await outbox(trx).add(serviceChanged(command, service, version));
     return service;
   });
 }
 
-async function newOwner(
-  trx: Change['trx'],
+async function resolveOwner(
+  trx: Knex.Transaction,
   current: Service,
   id: number | null | undefined,
 ): Promise<OwnerTeam | null> {

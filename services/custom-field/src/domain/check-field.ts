@@ -1,36 +1,35 @@
-import { type Fault, faultField, findConfigFault, findValueFault } from '@tocsin/contracts';
-import { DomainError, invalid } from '@tocsin/http';
+import { findConfigViolation, findValueViolation, type Violation, violationField } from '@tocsin/contracts';
+import { DomainError, invalidRequest } from '@tocsin/http';
 import type { NewField } from './field.ts';
 
-type Judged = Pick<
+type CheckedProperties = Pick<
   NewField,
   'fieldType' | 'config' | 'defaultValue' | 'showOnCreation' | 'requiredOnCreation' | 'category' | 'externalSource'
 >;
 
 /**
- * Checks what must agree within one definition, whether it is new or changed (contract: Custom fields).
- * @throws DomainError `unknown_field` for a config key that the type does not take; `invalid_request` naming the property
+ * Checks that the properties of a new or changed definition are consistent with each other (contract: Custom fields).
+ * @throws DomainError `unknown_field` for a config key that the type does not have; `invalid_request` naming the property
  */
-export function checkField(field: Judged): void {
+export function checkField(field: CheckedProperties): void {
   const config = field.config ?? undefined;
-  refuse('config', findConfigFault(field.fieldType, config));
+  throwViolation('config', findConfigViolation(field.fieldType, config));
   if (field.defaultValue !== null) {
-    refuse('default_value', findValueFault({ field_type: field.fieldType, config }, field.defaultValue));
+    const violation = findValueViolation({ field_type: field.fieldType, config }, field.defaultValue);
+    throwViolation('default_value', violation);
   }
   if (field.requiredOnCreation && !field.showOnCreation) {
-    throw invalid(
-      'required_on_creation',
-      'A field that creation requires must be shown there: set show_on_creation too',
-    );
+    throw invalidRequest('required_on_creation', 'Is only allowed with show_on_creation');
   }
   if (field.category === 'external' && field.externalSource === null) {
-    throw invalid('external_source', 'A field of the category external must name its source');
+    throw invalidRequest('external_source', 'Is required for a field of the category external');
   }
   if (field.category !== 'external' && field.externalSource !== null) {
-    throw invalid('external_source', 'Only a field of the category external has a source');
+    throw invalidRequest('external_source', 'Is only allowed for a field of the category external');
   }
 }
 
-function refuse(property: string, fault: Fault | undefined): void {
-  if (fault !== undefined) throw new DomainError(fault.code, fault.message, { field: faultField(property, fault) });
+function throwViolation(property: string, violation: Violation | undefined): void {
+  if (violation === undefined) return;
+  throw new DomainError(violation.code, violation.message, { field: violationField(property, violation) });
 }

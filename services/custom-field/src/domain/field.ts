@@ -1,45 +1,40 @@
 import type { FieldConfig, FieldType } from '@tocsin/contracts';
-import { wrongState } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
+import type { Resource } from '@tocsin/resources';
 
 export const CATEGORIES = ['context', 'impact', 'analysis', 'external', 'custom'] as const;
 export const VISIBILITY_LEVELS = ['always', 'prominent', 'standard', 'collapsed'] as const;
 
-/** What a client sets at creation or by PATCH. Null means "none". */
+/** The properties that a client sets in a create or a PATCH. Null means that there is no value. */
 export interface FieldProperties {
   name: string;
   description: string | null;
   defaultValue: unknown;
   config: FieldConfig | null;
-  /** An incident's value of it cannot be unset. */
+  /** A value of an incident cannot be removed. */
   required: boolean;
   sortOrder: number;
   category: (typeof CATEGORIES)[number];
   visibilityLevel: (typeof VISIBILITY_LEVELS)[number];
   showOnCreation: boolean;
-  /** Whoever declares an incident must supply it. */
+  /** A request that creates an incident must contain a value. */
   requiredOnCreation: boolean;
   autoAddToLayout: boolean;
   externalSource: string | null;
 }
 
-/** The definition of a custom field as it is kept (contract: Custom fields). */
-export interface Field extends FieldProperties {
+/** A stored definition of a custom field (contract: Custom fields). */
+export interface Field extends FieldProperties, Resource {
   id: number;
   workspaceId: number;
-  revision: number;
   slug: string;
   fieldType: FieldType;
-  createdAt: Instant;
-  updatedAt: Instant;
-  archivedAt: Instant | null;
 }
 
-/** A definition before the database has given it its ID. */
+/** A definition that has no ID yet. */
 export type NewField = Omit<Field, 'id'>;
 
-/** What a definition is that nobody said anything about. */
-export const BLANK = {
+/** The values of the properties that a create request does not contain. */
+export const DEFAULT_PROPERTIES = {
   description: null,
   defaultValue: null,
   config: null,
@@ -51,20 +46,3 @@ export const BLANK = {
   autoAddToLayout: false,
   externalSource: null,
 } as const satisfies Partial<FieldProperties>;
-
-/** @throws DomainError `invalid_resource_state` for an archived one */
-export function checkWritable({ archivedAt }: Field): void {
-  if (archivedAt !== null) throw wrongState('The custom field is archived');
-}
-
-/** @throws DomainError `invalid_resource_state` for one that is archived already */
-export function archive(field: Field, now: Instant): Field {
-  checkWritable(field);
-  return { ...field, archivedAt: now, updatedAt: now, revision: field.revision + 1 };
-}
-
-/** @throws DomainError `invalid_resource_state` for one that is not archived */
-export function restore(field: Field, now: Instant): Field {
-  if (field.archivedAt === null) throw wrongState('The custom field is not archived');
-  return { ...field, archivedAt: null, updatedAt: now, revision: field.revision + 1 };
-}

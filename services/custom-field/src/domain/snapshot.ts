@@ -1,7 +1,7 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Field } from './field.ts';
 
-/** A definition as events and replicas know it (contract: Events on the broker). */
+/** The form of a definition in events and replicas (contract: Events on the broker). */
 export function definitionSnapshot(field: Field): CustomFieldDefinition {
   return {
     id: field.id,

@@ -1,13 +1,7 @@
-import type { Cursors, Route } from '@tocsin/http';
-import type { Tools } from '../usecases/context.ts';
-import { fieldRoutes } from './field-routes.ts';
+import { type Cursors, implement, type Route } from '@tocsin/http';
+import type { Dependencies } from '../usecases/context.ts';
+import { contracts } from './contracts.ts';
+import { fieldHandlers } from './field-handlers.ts';
 
-/** What the routes' handlers work with; declaring the routes touches none of it. */
-export interface RouteParts {
-  tools: Tools;
-  cursors: Cursors;
-}
-
-export function routes(parts: RouteParts): Route[] {
-  return fieldRoutes(parts);
-}
+export const routes = (options: { dependencies: Dependencies; cursors: Cursors }): Route[] =>
+  implement(contracts, fieldHandlers(options));

@@ -1,7 +1,7 @@
 import type { Field } from '../domain/field.ts';
 import type { FieldWire } from './wire.ts';
 
-/** A definition as the API shows it. */
+/** The representation of a definition in responses. */
 export function fieldView(field: Field): FieldWire {
   return {
     id: field.id,

@@ -1,17 +1,17 @@
 import { FIELD_TYPES, fieldConfig, instant } from '@tocsin/contracts';
 import { pagination } from '@tocsin/http';
+import { boundedText, isSlug, nameText } from '@tocsin/resources';
 import { z } from 'zod';
 import { CATEGORIES, VISIBILITY_LEVELS } from '../domain/field.ts';
-import { isSlug } from '../domain/slug.ts';
+import { FIELD_SLUG } from '../domain/slug-rule.ts';
 
 const id = z.int().min(1);
 const config = fieldConfig.meta({
   id: 'CustomFieldConfig',
   description: 'Validation options; which of them a field takes depends on its type',
 });
-const lengthOf = (value: string) => [...value].length;
 
-/** The definition resource (contract: Custom fields). */
+/** A definition (contract: Custom fields). Properties without a value are absent. */
 export const field = z
   .strictObject({
     id,
@@ -42,17 +42,10 @@ export type FieldWire = z.infer<typeof field>;
 export const fieldReply = z.strictObject({ field });
 export const fieldPage = z.strictObject({ fields: z.array(field), pagination });
 
-const name = z
-  .string()
-  .refine((value) => value.trim() !== '', 'Must not be blank')
-  .refine((value) => lengthOf(value.trim()) <= 64, 'Must be at most 64 characters');
+const name = nameText(64);
 
 const properties = {
-  description: z
-    .string()
-    .refine((value) => lengthOf(value) <= 10_000, 'Must be at most 10000 characters')
-    .nullable()
-    .optional(),
+  description: boundedText(10_000).nullable().optional(),
   default_value: z.unknown().optional(),
   config: z.union([config, z.null()]).optional(),
   required: z.boolean().optional(),
@@ -61,10 +54,8 @@ const properties = {
   show_on_creation: z.boolean().optional(),
   required_on_creation: z.boolean().optional(),
   auto_add_to_layout: z.boolean().optional(),
-  external_source: z
-    .string()
+  external_source: boundedText(2048)
     .refine((value) => value.trim() !== '', 'Must not be blank')
-    .refine((value) => lengthOf(value) <= 2048, 'Must be at most 2048 characters')
     .nullable()
     .optional(),
 };
@@ -75,8 +66,8 @@ export const newField = z
     slug: z
       .string()
       .refine(
-        isSlug,
-        'Must start with a letter from a to z, then have only such letters, digits, - or _, at most 64 in all',
+        (value) => isSlug(value, FIELD_SLUG),
+        'Must be a letter from a to z and then such letters, digits, hyphens or underscores, at most 64',
       )
       .optional(),
     field_type: z.enum(FIELD_TYPES),

@@ -1,8 +1,34 @@
-import { DomainError, notFound } from '@tocsin/http';
-import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
-import type { Field, NewField } from '../domain/field.ts';
-import { alternative } from '../domain/slug.ts';
-import { FIELD_COLUMNS, type FieldRow, toColumns, toField } from './field-row.ts';
+import { notFound } from '@tocsin/http';
+import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
+import type { Instant, Knex } from '@tocsin/runtime';
+import type { Field } from '../domain/field.ts';
+
+const FIELD_TABLE = {
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  name: column('name', 'text'),
+  slug: column('slug', 'text'),
+  fieldType: column('field_type', 'text'),
+  description: column('description', 'text'),
+  defaultValue: column('default_value', 'jsonb'),
+  config: column('config', 'jsonb'),
+  required: column('required', 'boolean'),
+  sortOrder: column('sort_order', 'integer'),
+  category: column('category', 'text'),
+  visibilityLevel: column('visibility_level', 'text'),
+  showOnCreation: column('show_on_creation', 'boolean'),
+  requiredOnCreation: column('required_on_creation', 'boolean'),
+  autoAddToLayout: column('auto_add_to_layout', 'boolean'),
+  externalSource: column('external_source', 'text'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+  archivedAt: column('archived_at', 'timestamptz'),
+} as const satisfies ColumnsOf<Field>;
+
+const COLUMNS = rowMapping<Field, typeof FIELD_TABLE>(FIELD_TABLE);
+
+type FieldRow = RowOf<Field, typeof FIELD_TABLE>;
 
 /** The position of a definition in the list. */
 export interface FieldPosition {
@@ -11,79 +37,56 @@ export interface FieldPosition {
   id: number;
 }
 
-/** As many as are looked up at once. */
-const CHOICES = 100;
-/** The most that the column holds. */
-const LAST_SORT_ORDER = 2_147_483_647;
+/** The maximum that the column holds. */
+const MAX_SORT_ORDER = 2_147_483_647;
 
-/** Definitions of one workspace, over a pool or a transaction. */
+/** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const fields = () => db<FieldRow>('definitions').where({ workspace_id: workspaceId });
-  const one = (row: FieldRow | undefined): Field => {
+  const { resolveSlug, insert, update } = resourceTable<Field>(db, {
+    table: 'definitions',
+    label: 'custom field',
+    workspaceId,
+    toColumns: COLUMNS.toRow,
+  });
+  const fields = () => db('definitions').where({ workspace_id: workspaceId });
+  const toFoundField = (row: FieldRow | undefined): Field => {
     if (row === undefined) throw notFound('The custom field');
-    return toField(row);
+    return COLUMNS.toEntity(row);
   };
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Field> => one(await fields().where({ id }).first(FIELD_COLUMNS)),
+    get: async (id: number): Promise<Field> =>
+      toFoundField(await fields().where({ id }).first<FieldRow | undefined>(COLUMNS.names)),
 
-    /** Locked until the transaction ends, so that what is judged is what is changed. @throws DomainError `not_found` */
+    /** Locks the definition until the transaction ends and returns it. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Field> =>
-      one(await fields().where({ id }).forUpdate().first(FIELD_COLUMNS)),
+      toFoundField(await fields().where({ id }).forUpdate().first<FieldRow | undefined>(COLUMNS.names)),
+
+    resolveSlug,
+    insert,
+    update,
 
     /**
-     * The first of `slug`, `slug_2`, `slug_3` and so on that no definition has or had. Nobody else takes it meanwhile: the
-     * caller holds the lock of the workspace's version, as everybody does who inserts. The same goes for the sort order.
+     * Returns one more than the highest sort order, archived definitions included. The caller holds the lock of the
+     * workspace's version, so no other insertion gets the same one.
      */
-    async freeSlug(slug: string): Promise<string> {
-      for (let first = 1; ; first += CHOICES) {
-        const choices = Array.from({ length: CHOICES }, (_, index) => alternative(slug, first + index));
-        const rows = await fields().whereIn('slug', choices).select('slug');
-        const taken = new Set(rows.map((row) => row.slug));
-        const free = choices.find((choice) => !taken.has(choice));
-        if (free !== undefined) return free;
-      }
-    },
-
-    /** One more than the highest, archived definitions included. */
     async nextSortOrder(): Promise<number> {
       const [row] = await db('definitions')
         .where({ workspace_id: workspaceId })
         .max<{ highest: number | null }[]>({ highest: 'sort_order' });
-      return Math.min((row?.highest ?? 0) + 1, LAST_SORT_ORDER);
+      return Math.min((row?.highest ?? 0) + 1, MAX_SORT_ORDER);
     },
 
-    /** @throws DomainError `duplicate_slug` for one that any definition of the workspace has or had */
-    async insert(field: NewField, version: number): Promise<Field> {
-      try {
-        const [row] = await db('definitions')
-          .insert({ ...toColumns(field), version })
-          .returning<{ id: number }[]>('id');
-        return { ...field, id: (row as { id: number }).id };
-      } catch (error) {
-        if (brokenConstraint(error) === 'definitions_workspace_id_slug_unique') {
-          throw new DomainError('duplicate_slug', `A custom field has or had the slug ${field.slug}`, {
-            field: 'slug',
-          });
-        }
-        throw error;
-      }
-    },
-
-    /** Writes a definition that this transaction has locked. */
-    async update(field: Field, version: number): Promise<void> {
-      await db('definitions')
-        .where({ workspace_id: workspaceId, id: field.id, revision: field.revision - 1 })
-        .update({ ...toColumns(field), version });
-    },
-
-    /** By sort order, time of creation, then ID, after a position in that order. */
+    /** Returns definitions by sort order, time of creation, then ID, starting after a position. */
     async list(options: {
       limit: number;
       includeArchived: boolean;
       after: FieldPosition | undefined;
     }): Promise<Field[]> {
-      const query = fields().select(FIELD_COLUMNS).orderBy(['sort_order', 'created_at', 'id']).limit(options.limit);
+      const query = fields()
+        .select<FieldRow[]>(COLUMNS.names)
+        .orderBy(['sort_order', 'created_at', 'id'])
+        .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
       if (options.after !== undefined) {
         const { sortOrder, createdAt, id } = options.after;
@@ -93,11 +96,13 @@ export function fieldStore(db: Knex, workspaceId: number) {
           id,
         ]);
       }
-      return (await query).map(toField);
+      return (await query).map(COLUMNS.toEntity);
     },
 
-    /** Those that changed after a version. */
+    /** Returns the definitions that changed after a version. */
     changedSince: async (version: number): Promise<Field[]> =>
-      (await fields().where('version', '>', version).orderBy('id').select(FIELD_COLUMNS)).map(toField),
+      (await fields().where('version', '>', version).orderBy('id').select<FieldRow[]>(COLUMNS.names)).map(
+        COLUMNS.toEntity,
+      ),
   };
 }

@@ -1,29 +1,38 @@
-import { type Instant, versionStore } from '@tocsin/runtime';
-import { archive, type Field, restore } from '../domain/field.ts';
+import { outbox } from '@tocsin/messaging';
+import { archive, type Caller, restore, runVersionedTransaction } from '@tocsin/resources';
+import type { Instant } from '@tocsin/runtime';
+import type { Field } from '../domain/field.ts';
 import { fieldStore } from '../store/field-store.ts';
-import type { Caller, Tools } from './context.ts';
-import { publishing } from './publish.ts';
+import type { Dependencies } from './context.ts';
+import { fieldChanged } from './events.ts';
 
-export interface ArchiveCommand extends Caller {
+export interface ArchiveFieldCommand extends Caller {
   id: number;
 }
 
 /**
- * Archives a definition: incidents keep their values of it, and get no new ones (contract: Custom fields).
- * @throws DomainError `not_found`; `invalid_resource_state` when it is archived already
+ * Archives a definition: incidents keep their values of it and get no new ones (contract: Custom fields).
+ * @throws DomainError `not_found`; `invalid_resource_state` if it is already archived
  */
-export const archiveField = async (tools: Tools, command: ArchiveCommand) => move(tools, command, archive);
+export const archiveField = async (dependencies: Dependencies, command: ArchiveFieldCommand) =>
+  changeState(dependencies, command, archive);
 
-/** @throws DomainError `not_found`; `invalid_resource_state` when it is not archived */
-export const restoreField = async (tools: Tools, command: ArchiveCommand) => move(tools, command, restore);
+/** Restores an archived definition. @throws DomainError `not_found`; `invalid_resource_state` if it is not archived */
+export const restoreField = async (dependencies: Dependencies, command: ArchiveFieldCommand) =>
+  changeState(dependencies, command, restore);
 
-async function move(tools: Tools, command: ArchiveCommand, to: (field: Field, now: Instant) => Field): Promise<Field> {
-  const workspaceId = command.principal.workspace.id;
-  return publishing(tools, command, async (trx) => {
-    const store = fieldStore(trx, workspaceId);
-    const field = to(await store.getForUpdate(command.id), tools.clock.now());
-    const version = await versionStore(trx, workspaceId).next();
+async function changeState(
+  dependencies: Dependencies,
+  command: ArchiveFieldCommand,
+  transition: (field: Field, now: Instant) => Field,
+): Promise<Field> {
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = fieldStore(trx, command.principal.workspace.id);
+    const current = await store.getForUpdate(command.id);
+    const field = transition(current, dependencies.clock.now());
+    const version = await nextVersion();
     await store.update(field, version);
-    return { field, version };
+    await outbox(trx).add(fieldChanged(command, field, version));
+    return field;
   });
 }

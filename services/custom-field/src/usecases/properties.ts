@@ -1,8 +1,9 @@
 import type { FieldConfig } from '@tocsin/contracts';
+import { definedProperties } from '@tocsin/resources';
 import type { FieldProperties } from '../domain/field.ts';
 
-/** What a request may say of a definition, by the names on the wire; validated already. */
-export interface WireProperties {
+/** The properties of a definition in a validated request, with their wire names. */
+export interface WireField {
   name?: string | undefined;
   description?: string | null | undefined;
   default_value?: unknown;
@@ -17,9 +18,9 @@ export interface WireProperties {
   external_source?: string | null | undefined;
 }
 
-/** The properties that a request names, in the form that is kept; the others are left out. */
-export function propertiesOf(wire: WireProperties): Partial<FieldProperties> {
-  const named = {
+/** Returns the properties that a request contains, in the form in which they are stored. */
+export function fieldProperties(wire: WireField): Partial<FieldProperties> {
+  return definedProperties<FieldProperties>({
     name: wire.name?.trim(),
     description: wire.description,
     defaultValue: wire.default_value,
@@ -32,6 +33,5 @@ export function propertiesOf(wire: WireProperties): Partial<FieldProperties> {
     requiredOnCreation: wire.required_on_creation,
     autoAddToLayout: wire.auto_add_to_layout,
     externalSource: wire.external_source === null ? null : wire.external_source?.trim(),
-  };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  });
 }

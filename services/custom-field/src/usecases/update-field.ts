@@ -1,39 +1,39 @@
 import { checkRevision } from '@tocsin/http';
-import { versionStore } from '@tocsin/runtime';
+import { outbox } from '@tocsin/messaging';
+import { type Caller, changedProperties, checkNotArchived, revise, runVersionedTransaction } from '@tocsin/resources';
 import { checkField } from '../domain/check-field.ts';
-import { differences } from '../domain/differences.ts';
-import { checkWritable, type Field } from '../domain/field.ts';
+import type { Field, FieldProperties } from '../domain/field.ts';
 import { fieldStore } from '../store/field-store.ts';
-import type { Caller, Tools } from './context.ts';
-import { propertiesOf, type WireProperties } from './properties.ts';
-import { publishing } from './publish.ts';
+import type { Dependencies } from './context.ts';
+import { fieldChanged } from './events.ts';
+import { fieldProperties, type WireField } from './properties.ts';
 
-export interface UpdateCommand extends Caller {
+export interface UpdateFieldCommand extends Caller {
   id: number;
   expectedRevision: number;
-  body: WireProperties;
+  body: WireField;
 }
 
 /**
- * Changes some properties of an active definition (contract: Custom fields). Values equal to the stored ones change nothing.
+ * Changes properties of an active definition (contract: Custom fields). Values equal to the stored ones change nothing.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `unknown_field` or `invalid_request`, in
- * this order
+ *   this order
  */
-export async function updateField(tools: Tools, command: UpdateCommand): Promise<Field> {
-  const { id, expectedRevision, body } = command;
-  const workspaceId = command.principal.workspace.id;
-  return publishing(tools, command, async (trx) => {
-    const store = fieldStore(trx, workspaceId);
+export async function updateField(dependencies: Dependencies, command: UpdateFieldCommand): Promise<Field> {
+  const { principal, id, expectedRevision, body } = command;
+  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    const store = fieldStore(trx, principal.workspace.id);
     const current = await store.getForUpdate(id);
-    checkWritable(current);
+    checkNotArchived(current);
     checkRevision(current.revision, expectedRevision);
-    const change = differences(current, propertiesOf(body));
-    if (change === undefined) return { field: current, version: undefined };
+    const changed = changedProperties<FieldProperties>(current, fieldProperties(body));
+    if (changed === undefined) return current;
 
-    const field = { ...current, ...change, revision: current.revision + 1, updatedAt: tools.clock.now() };
+    const field = revise(current, changed, dependencies.clock.now());
     checkField(field);
-    const version = await versionStore(trx, workspaceId).next();
+    const version = await nextVersion();
     await store.update(field, version);
-    return { field, version };
+    await outbox(trx).add(fieldChanged(command, field, version));
+    return field;
   });
 }

@@ -2,24 +2,24 @@
 export interface ChatChannel {
   id: string;
   name: string;
-  /** What it says it is for. */
+  /** The channel's description in the chat. */
   purpose: string;
-  /** Whether our own connection made it. */
+  /** Whether this connection created it. */
   isOurs: boolean;
-  /** Unix milliseconds, by the chat's clock. */
+  /** Unix milliseconds, from the chat's clock. */
   createdAt: number;
 }
 
 /**
- * A workspace's chat as incidents need it; Slack today. Every call ends within its time limit.
- * @throws ChatError from every call
+ * The port to a workspace's chat, which is Slack. Every call ends within its time limit.
+ * @throws ChatError from every method
  */
 export interface Chat {
-  /** Whether the connection is accepted at all. @throws ChatError `not_connected` when it is not */
+  /** Checks that the chat accepts the connection. @throws ChatError `not_connected` */
   check(): Promise<void>;
   /**
-   * @returns what the chat made; it may have changed the name
-   * @throws ChatError `name_taken` also by a channel that the connection cannot see, `invalid_name`
+   * @returns the new channel; the chat may have changed its name
+   * @throws ChatError `name_taken` (also if the connection cannot see the other channel), `invalid_name`
    */
   createChannel(name: string): Promise<ChatChannel>;
   /**
@@ -28,48 +28,52 @@ export interface Chat {
    * @throws ChatError `channel_missing`
    */
   setPurpose(channelId: string, purpose: string): Promise<void>;
-  /** The channel of exactly this name among all that the connection can see, archived ones included. */
+  /** Finds the channel with exactly this name among all visible channels, including archived ones. */
   findChannel(name: string): Promise<ChatChannel | undefined>;
-  /** Also one that is archived. @throws ChatError `channel_missing` */
+  /** @throws ChatError `channel_missing`, also if the channel is archived */
   getChannel(channelId: string): Promise<ChatChannel>;
-  /** @throws ChatError `channel_missing` also for a channel that is not ours to rename, `name_taken`, `invalid_name` */
+  /** @throws ChatError `channel_missing` (also without the right to rename it), `name_taken`, `invalid_name` */
   renameChannel(channelId: string, name: string): Promise<void>;
   /**
-   * Invites everybody in these user groups who can be; who is in the channel already is left alone, so it is safe to
-   * repeat.
-   * @param handles with or without the `@`, in any case
-   * @returns the handles that no group has; the other groups are invited nevertheless
+   * Invites the members of these user groups. Skips members who cannot be invited or are in the channel already, so it is
+   * safe to repeat.
+   * @param handles with or without the `@`, case-insensitive
+   * @returns the handles of groups that do not exist; the other groups are invited
    * @throws ChatError `channel_missing`
    */
   inviteUsergroups(channelId: string, handles: readonly string[]): Promise<string[]>;
 }
 
-/** What went wrong, in words that are no chat's own. */
-export type ChatFault =
-  /** The token was revoked, is not valid, or may not do what is asked. */
+/** Why a call failed, independent of the chat product. */
+export type ChatFailureReason =
+  /** The token was revoked, is invalid or lacks a permission. */
   | 'not_connected'
-  /** The channel is gone, archived, or closed to the connection. */
+  /** The channel does not exist, is archived or is not accessible to the connection. */
   | 'channel_missing'
   | 'name_taken'
   | 'invalid_name'
-  /** Too many calls; `retryAfter` says for how long. */
+  /** Too many calls; `retryAfter` tells how long to wait. */
   | 'rate_limited'
-  /** Down, hanging, or failing in a way that may pass. */
+  /** The chat is down, does not respond or has a temporary failure. */
   | 'unavailable'
-  /** Refused for a reason that none of ours covers; trying again does not help. */
+  /** Refused for any other reason; a retry does not help. */
   | 'refused';
 
-/** A call that the chat did not carry out, or of which nobody knows. */
+/** A call failed, or its result is unknown. */
 export class ChatError extends Error {
   override readonly name = 'ChatError';
-  readonly fault: ChatFault;
-  /** Seconds; with `rate_limited` only. */
+  readonly reason: ChatFailureReason;
+  /** Seconds; only with `rate_limited`. */
   readonly retryAfter: number | undefined;
 
-  /** @param message may hold the chat's own error code; nothing secret */
-  constructor(fault: ChatFault, message: string, options: { retryAfter?: number | undefined; cause?: unknown } = {}) {
+  /** @param message may contain the chat's error code, but no secret */
+  constructor(
+    reason: ChatFailureReason,
+    message: string,
+    options: { retryAfter?: number | undefined; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.fault = fault;
+    this.reason = reason;
     this.retryAfter = options.retryAfter;
   }
 }

@@ -8,11 +8,10 @@ import {
   userChanges,
 } from '@tocsin/contracts';
 import { internalClient } from '@tocsin/http';
-import type { Keyring } from '@tocsin/runtime';
 
 /**
- * The services whose data this one keeps replicas of; each answers what changed after `since`, and where that leads. One
- * that is known to be down fails at once, and costs a request nothing.
+ * The services whose data this service replicates. Each returns what changed after the version `since`, and its current
+ * version. A circuit breaker makes calls to an unavailable owner fail at once.
  */
 export interface Owners {
   users(workspaceId: number, since: number): Promise<UserChanges>;
@@ -23,12 +22,14 @@ export interface Owners {
 
 export function owners(options: {
   urls: { users: string; catalog: string; customFields: string };
-  keyring: Keyring;
+  secretKeys: string;
 }): Owners {
-  const clientOf = (baseUrl: string) => internalClient({ baseUrl, self: 'incident', keyring: options.keyring });
-  const gateway = clientOf(options.urls.users);
-  const catalog = clientOf(options.urls.catalog);
-  const customFields = clientOf(options.urls.customFields);
+  const { urls, secretKeys } = options;
+  const clientOf = (service: string, baseUrl: string) =>
+    internalClient({ baseUrl, self: 'incident', service, secretKeys });
+  const gateway = clientOf('gateway', urls.users);
+  const catalog = clientOf('catalog', urls.catalog);
+  const customFields = clientOf('custom-field', urls.customFields);
   return {
     users: async (workspaceId, since) =>
       gateway.get(INTERNAL_PATHS.userChanges, { workspace_id: workspaceId, since }, userChanges),

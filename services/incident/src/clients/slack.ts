@@ -1,78 +1,86 @@
 import type { WebClient } from '@slack/web-api';
 import { type Chat, ChatError } from './chat.ts';
-import { channelPage, identity, oneChannel, type SlackChannel, toChatChannel } from './slack/answers.ts';
+import {
+  channelListResponse,
+  authTestResponse,
+  channelResponse,
+  type SlackChannel,
+  toChatChannel,
+} from './slack/responses.ts';
 import { slackConnection, type SlackOptions } from './slack/connection.ts';
 import { inviteUsergroups } from './slack/invitations.ts';
 
-/** As many channels as Slack gives at once. */
-const PAGE = 1_000;
+/** Channels per page; Slack's maximum. */
+const PAGE_SIZE = 1_000;
 
 /**
- * A Slack workspace as the chat (contract: Chat). It tries nothing twice and waits out nothing: what to do about a fault
- * is for its caller to say.
+ * Implements the chat port for a Slack workspace (contract: Chat). It never retries and never waits for a rate limit; the
+ * caller decides about retries.
  */
 export function slackChat(options: SlackOptions): Chat {
-  const connected = slackConnection(options);
+  const withSlack = slackConnection(options);
 
   let userId: string | undefined;
-  const askIdentity = async (slack: WebClient) => {
-    const { user_id } = identity.parse(await slack.auth.test());
+  const fetchUserId = async (slack: WebClient) => {
+    const { user_id } = authTestResponse.parse(await slack.auth.test());
     return (userId = user_id);
   };
-  const self = async (slack: WebClient) => userId ?? (await askIdentity(slack));
-  const known = async (slack: WebClient, channel: SlackChannel) =>
-    toChatChannel(channel, channel.creator === (await self(slack)));
+  const ownUserId = async (slack: WebClient) => userId ?? (await fetchUserId(slack));
+  const withOwnership = async (slack: WebClient, channel: SlackChannel) =>
+    toChatChannel(channel, channel.creator === (await ownUserId(slack)));
 
   return {
     check: async () =>
-      connected(async (slack) => {
-        await askIdentity(slack);
+      withSlack(async (slack) => {
+        await fetchUserId(slack);
       }),
 
     createChannel: async (name) =>
-      connected(async (slack) => {
-        const { channel } = oneChannel.parse(await slack.conversations.create({ name }));
+      withSlack(async (slack) => {
+        const { channel } = channelResponse.parse(await slack.conversations.create({ name }));
         return toChatChannel(channel, true);
       }),
 
     setPurpose: async (channel, purpose) =>
-      connected(async (slack) => {
+      withSlack(async (slack) => {
         await slack.conversations.setPurpose({ channel, purpose });
       }),
 
     findChannel: async (name) =>
-      connected(async (slack) => {
+      withSlack(async (slack) => {
         let cursor: string | undefined;
         do {
-          const page = channelPage.parse(
+          const page = channelListResponse.parse(
             await slack.conversations.list({
               types: 'public_channel,private_channel',
               exclude_archived: false,
-              limit: PAGE,
+              limit: PAGE_SIZE,
               ...(cursor !== undefined && { cursor }),
             }),
           );
-          const hit = page.channels.find((channel) => channel.name === name);
-          if (hit !== undefined) return known(slack, hit);
+          const match = page.channels.find((channel) => channel.name === name);
+          if (match !== undefined) return withOwnership(slack, match);
           cursor = page.response_metadata?.next_cursor;
         } while (cursor !== undefined && cursor !== '');
         return undefined;
       }),
 
     getChannel: async (channelId) =>
-      connected(async (slack) => {
-        const { channel } = oneChannel.parse(await slack.conversations.info({ channel: channelId }));
-        // Slack still tells of it, and lets nobody do anything with it.
+      withSlack(async (slack) => {
+        const { channel } = channelResponse.parse(await slack.conversations.info({ channel: channelId }));
+        // Slack still returns an archived channel but refuses every change to it.
         if (channel.is_archived === true) throw new ChatError('channel_missing', 'The channel is archived');
-        return known(slack, channel);
+        return withOwnership(slack, channel);
       }),
 
     renameChannel: async (channel, name) =>
-      connected(async (slack) => {
+      withSlack(async (slack) => {
         await slack.conversations.rename({ channel, name });
       }),
 
     inviteUsergroups: async (channelId, handles) =>
-      connected(async (slack) => inviteUsergroups(slack, { channelId, handles, self: async () => self(slack) })),
+      withSlack(async (slack) =>
+        inviteUsergroups(slack, { channelId, handles, fetchOwnUserId: async () => ownUserId(slack) }),
+      ),
   };
 }

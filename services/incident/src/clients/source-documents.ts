@@ -1,21 +1,28 @@
+import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type FaultReason,
+  canonicalAddress,
+  type FailureReason,
   hostAndPort,
-  publicOrNamed,
+  isLocalName,
+  isPublicAddress,
+  publicOrAllowed,
   type Resolve,
-  type SafeAnswer,
+  type SafeResponse,
   safeHttp,
   systemResolver,
 } from '@tocsin/safe-http';
-import { readSourceDocument, type SourceReading } from '../domain/source/document.ts';
+import { parseSourceDocument, type SourceDocument } from '../domain/source/document.ts';
 
-/** From the look-up of the server's name to the document's last byte; milliseconds. */
-const TIMEOUT = 10_000;
+/** Milliseconds from the DNS lookup to the last byte of the document. */
+const DEFAULT_TIMEOUT = 10_000;
 const MAX_BYTES = 1_048_576;
-/** More at once than anybody imports: each may hold a whole document in memory. */
-const MOST_AT_ONCE = 64;
-/** Of these for one workspace, so that slow servers of one never keep the others from importing. */
-const MOST_OF_ONE = 16;
+/** Milliseconds; a failed lookup is reported at the next full step, so that its duration reveals nothing. */
+const LOOKUP_FAILURE_STEP = 1_000;
+/** Bounds the memory: each import may hold a whole document. */
+const MAX_CONCURRENT = 64;
+/** Slow servers of one workspace must not block the imports of others. */
+const MAX_CONCURRENT_PER_WORKSPACE = 16;
 
 const HEADERS = {
   accept: 'application/json, text/csv, text/markdown',
@@ -23,17 +30,17 @@ const HEADERS = {
   'user-agent': 'Tocsin-Import/1',
 };
 
-/** What became of a document. `reason` is a sentence for people, without anything of ours or of the system's in it. */
-export type DocumentReading = SourceReading | { status: 'failed' | 'unavailable'; reason: string };
+/** The result of an import. `reason` is a sentence for users and contains no internal or system details. */
+export type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
 
-/** Reads documents that timelines are imported from (contract: Timeline imports). */
+/** Fetches the documents that timelines are imported from (contract: Timeline imports). */
 export interface SourceDocuments {
-  /** Asks for a workspace's document once. Never rejects for what the other side does. */
-  read(url: string, workspaceId: number): Promise<DocumentReading>;
+  /** Fetches a document once, without retries. Failures of the remote server are results and do not reject. */
+  read(url: string, workspaceId: number): Promise<DocumentResult>;
 }
 
 export interface SourceDocumentsOptions {
-  /** `host:port` pairs that may be on loopback and on any port. */
+  /** `host:port` pairs that may use loopback addresses and any port. */
   testReceivers: ReadonlySet<string>;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
@@ -41,71 +48,100 @@ export interface SourceDocumentsOptions {
 }
 
 export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
-  const { testReceivers, resolve = systemResolver(), ca, timeout = TIMEOUT } = options;
-  const http = safeHttp({ allows: publicOrNamed(testReceivers), resolve, ca });
-  /** The workspaces whose documents are being read, once for each. */
-  const underWay: number[] = [];
+  const { testReceivers, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const http = safeHttp({ allows: publicOrAllowed(testReceivers), resolve, ca });
+  /** One entry for each running import. */
+  const activeWorkspaceIds: number[] = [];
   return {
-    read: async (text, workspaceId) => {
-      const refusal = refuse(text, testReceivers);
-      if (refusal !== undefined) return { status: 'unsupported', reason: refusal };
-      if (underWay.length >= MOST_AT_ONCE || underWay.filter((id) => id === workspaceId).length >= MOST_OF_ONE) {
-        return { status: 'failed', reason: 'Too many documents are being imported just now' };
+    read: async (url, workspaceId) => {
+      const urlProblem = findUrlProblem(url, testReceivers);
+      if (urlProblem !== undefined) return { status: 'unsupported', reason: urlProblem };
+      if (
+        activeWorkspaceIds.length >= MAX_CONCURRENT ||
+        activeWorkspaceIds.filter((id) => id === workspaceId).length >= MAX_CONCURRENT_PER_WORKSPACE
+      ) {
+        return { status: 'failed', reason: 'Too many documents are being imported at the moment' };
       }
-      underWay.push(workspaceId);
+      activeWorkspaceIds.push(workspaceId);
+      const start = performance.now();
       try {
-        return toReading(
-          await http.request({
-            url: text,
-            method: 'GET',
-            timeout,
-            maxBodyBytes: MAX_BYTES,
-            prepare: async () => ({ headers: HEADERS }),
-          }),
+        const response = await http.request({
+          url,
+          method: 'GET',
+          timeout,
+          maxBodyBytes: MAX_BYTES,
+          prepare: async () => ({ headers: HEADERS }),
+        });
+        if (!isAddressFailure(response)) return toResult(response);
+        const elapsed = performance.now() - start;
+        await delay(
+          Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
         );
+        return NO_ADDRESS;
       } finally {
-        underWay.splice(underWay.indexOf(workspaceId), 1);
+        activeWorkspaceIds.splice(activeWorkspaceIds.indexOf(workspaceId), 1);
       }
     },
   };
 }
 
-/** What speaks against a document's URL before anybody is asked: the same as against a webhook receiver's. */
-function refuse(text: string, testReceivers: ReadonlySet<string>): string | undefined {
+/** Checks a document's URL before any request, by the same rules as a webhook receiver's. */
+function findUrlProblem(text: string, testReceivers: ReadonlySet<string>): string | undefined {
   const url = URL.parse(text);
-  if (url?.protocol !== 'https:') return 'The document is not at an https URL';
-  if (url.username !== '' || url.password !== '') return "The document's URL contains credentials";
-  return url.port === '' || testReceivers.has(hostAndPort(url)) ? undefined : 'The document is not on port 443';
+  if (url?.protocol !== 'https:') return 'The URL of the document is not an https URL';
+  if (url.username !== '' || url.password !== '') return 'The URL of the document contains credentials';
+  if (testReceivers.has(hostAndPort(url))) return undefined;
+  if (url.port !== '') return 'The URL of the document does not use port 443';
+  const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const isPrivate = isIP(literal) === 0 ? isLocalName(literal) : !isPublicAddress(canonicalAddress(literal));
+  return isPrivate ? 'The URL of the document does not have a public address' : undefined;
 }
 
-const FAULTS: Record<FaultReason, DocumentReading> = {
-  blocked_address: { status: 'unsupported', reason: 'The document is not at a public address' },
-  body_too_large: { status: 'invalid', reason: 'The document is larger than 1 MiB' },
-  connection: { status: 'failed', reason: 'The connection to the server of the document failed' },
-  dns: { status: 'failed', reason: 'The address of the server of the document could not be found out' },
-  timeout: { status: 'failed', reason: 'The document did not arrive in time' },
-  tls: { status: 'failed', reason: 'The server of the document offers no secure connection that can be trusted' },
+/**
+ * The same result for a name that does not exist and for one with a private address: a difference would reveal which
+ * names the internal network knows.
+ */
+const NO_ADDRESS: DocumentResult = {
+  status: 'failed',
+  reason: 'No public address was found for the server of the document',
 };
 
-function toReading(answer: SafeAnswer): DocumentReading {
-  if (answer.kind === 'fault') return FAULTS[answer.reason];
-  if (answer.kind === 'called_off') throw new Error('nobody calls a document off');
-  const { status, headers, body } = answer;
-  if (status < 200 || status > 299) return toRefusal(status);
+const isAddressFailure = (response: SafeResponse): boolean =>
+  response.kind === 'failure' && (response.reason === 'dns' || response.reason === 'blocked_address');
+
+const FAILURES: Record<FailureReason, DocumentResult> = {
+  blocked_address: NO_ADDRESS,
+  body_too_large: { status: 'invalid', reason: 'The document is larger than 1 MiB' },
+  connection: { status: 'failed', reason: 'The connection to the server of the document failed' },
+  dns: NO_ADDRESS,
+  timeout: { status: 'failed', reason: 'The document did not arrive in time' },
+  tls: { status: 'failed', reason: 'The TLS certificate or protocol of the server is not trusted' },
+};
+
+function toResult(response: SafeResponse): DocumentResult {
+  if (response.kind === 'failure') return FAILURES[response.reason];
+  if (response.kind === 'cancelled')
+    throw new Error('a document request was cancelled, but nothing cancels document requests');
+  const { status, headers, body } = response;
+  if (status < 200 || status > 299) return toStatusResult(status);
   if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
     return { status: 'unsupported', reason: 'The document is compressed' };
   }
-  return readSourceDocument(headers['content-type'], body);
+  return parseSourceDocument(headers['content-type'], body);
 }
 
-function toRefusal(status: number): DocumentReading {
-  const said = `(status ${status})`;
+function toStatusResult(status: number): DocumentResult {
+  const suffix = `(status ${status})`;
   if (status === 401 || status === 403) {
-    return { status: 'unavailable', reason: `The document may not be read without signing in ${said}` };
+    return { status: 'unavailable', reason: `The server of the document requires authentication ${suffix}` };
   }
-  if (status === 404 || status === 410) return { status: 'unavailable', reason: `The document is not there ${said}` };
+  if (status === 404 || status === 410)
+    return { status: 'unavailable', reason: `The document does not exist ${suffix}` };
   if (status >= 300 && status <= 399) {
-    return { status: 'failed', reason: `The document is somewhere else, and redirects are not followed ${said}` };
+    return {
+      status: 'failed',
+      reason: `The server of the document redirects, and redirects are not followed ${suffix}`,
+    };
   }
-  return { status: 'failed', reason: `The server of the document did not hand it out ${said}` };
+  return { status: 'failed', reason: `The server of the document did not return it ${suffix}` };
 }

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Incident } from './incident.ts';
-import { valueIn } from './values.ts';
+import { getValue } from './values.ts';
 
-/** One property's change, by its name on the wire. */
+/** The change of one property, by its name in the API. */
 export interface Change {
   field: string;
   from: unknown;
   to: unknown;
 }
 
-/** The properties whose changes the changelog tells, by their names on the wire. */
-const TRACKED = {
+/** The properties that the changelog records, with their names in the API. */
+const WIRE_NAMES = {
   title: 'title',
   service: 'service',
   regions: 'regions',
@@ -34,18 +34,18 @@ const TRACKED = {
   archivedBy: 'archived_by',
 } as const satisfies Partial<Record<keyof Incident, string>>;
 
-/** What differs between two states of an incident, in the order of the resource's properties, its values last. */
+/** Returns the differences between two states of an incident: properties in the resource's order, then custom-field values. */
 export function changesBetween(before: Incident, after: Incident): Change[] {
-  const properties = (Object.keys(TRACKED) as (keyof typeof TRACKED)[]).map((property): Change => ({
-    field: TRACKED[property],
+  const properties = (Object.keys(WIRE_NAMES) as (keyof typeof WIRE_NAMES)[]).map((property): Change => ({
+    field: WIRE_NAMES[property],
     from: before[property],
     to: after[property],
   }));
   const slugs = new Set([...Object.keys(before.customFields), ...Object.keys(after.customFields)]);
   const values = [...slugs].sort().map((slug): Change => ({
     field: `custom_fields.${slug}`,
-    from: valueIn(before.customFields, slug),
-    to: valueIn(after.customFields, slug),
+    from: getValue(before.customFields, slug),
+    to: getValue(after.customFields, slug),
   }));
   return [...properties, ...values].filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }

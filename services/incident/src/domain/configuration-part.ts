@@ -1,16 +1,16 @@
 import { timestampInput } from '@tocsin/contracts';
-import { checkStorable, invalid, validate } from '@tocsin/http';
+import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import { z } from 'zod';
 import { LIFECYCLE_STATUSES } from './configuration.ts';
 
 const key = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be lower-case letters, digits, hyphens and underscores, at most 64');
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be at most 64 lower-case letters, digits, hyphens and underscores');
 const label = z.string().trim().min(1).max(128);
 const color = z.string().trim().max(32).default('#667085');
 const flag = z.boolean().default(false);
 
-/** The part of a workspace's configuration file that is this service's; each list is the whole new list, in its order. */
+/** This service's part of a workspace's configuration file; each list replaces the stored list, in this order. */
 const configurationPart = z.strictObject({
   workflow_statuses: z
     .array(z.strictObject({ key, label, is_default: flag, is_terminal: flag, is_escalation_threshold: flag, color }))
@@ -38,12 +38,12 @@ const configurationPart = z.strictObject({
 export type ConfigurationPart = z.output<typeof configurationPart>;
 type List<Name extends keyof ConfigurationPart> = NonNullable<ConfigurationPart[Name]>;
 
-/** Words that lists of incidents take in the place of a status. */
-const NO_STATUS: ReadonlySet<string> = new Set(['all', 'nonterminal']);
+/** Keywords of the status filter of incident lists. */
+const RESERVED_STATUS_KEYS: ReadonlySet<string> = new Set(['all', 'nonterminal']);
 
 /**
- * Reads the part, and judges what can be judged without looking at what is there (contract: Administration).
- * @throws DomainError `unknown_field` or `invalid_request`, naming the place in the file
+ * Parses the part and checks the rules that need no stored data (contract: Administration).
+ * @throws DomainError `unknown_field` or `invalid_request`, naming the field of the file
  */
 export function readConfigurationPart(part: unknown): ConfigurationPart {
   checkStorable(part);
@@ -59,10 +59,13 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
 function checkStatuses(statuses: List<'workflow_statuses'>): void {
   checkUnique('workflow_statuses', 'key', statuses);
   checkOneDefault('workflow_statuses', statuses);
-  const misnamed = statuses.findIndex((status) => NO_STATUS.has(status.key));
-  if (misnamed !== -1) throw invalid(`workflow_statuses.${misnamed}.key`, 'The word means something else in lists');
-  const missing = Object.values(LIFECYCLE_STATUSES).find((needed) => statuses.every((status) => status.key !== needed));
-  if (missing !== undefined) throw invalid('workflow_statuses', `The status ${missing} cannot be removed`);
+  const reserved = statuses.findIndex((status) => RESERVED_STATUS_KEYS.has(status.key));
+  if (reserved !== -1)
+    throw invalidRequest(`workflow_statuses.${reserved}.key`, 'Must not be a keyword of the status filter');
+  const missing = Object.values(LIFECYCLE_STATUSES).find((required) =>
+    statuses.every((status) => status.key !== required),
+  );
+  if (missing !== undefined) throw invalidRequest('workflow_statuses', `The status ${missing} cannot be removed`);
 }
 
 function checkSeverities(severities: List<'severities'>): void {
@@ -72,13 +75,16 @@ function checkSeverities(severities: List<'severities'>): void {
     ({ min_score }, index) => min_score > (severities[index - 1]?.min_score ?? Infinity),
   );
   if (rising !== -1) {
-    throw invalid(`severities.${rising}.min_score`, 'Must not be above the one before it: the most severe comes first');
+    throw invalidRequest(
+      `severities.${rising}.min_score`,
+      'Must not be greater than the score of the previous severity: the most severe comes first',
+    );
   }
 }
 
 function checkOneDefault(field: string, entries: readonly { is_default: boolean }[]): void {
   const defaults = entries.filter(({ is_default }) => is_default).length;
-  if (defaults !== 1) throw invalid(field, `Exactly one entry must be the default, not ${defaults}`);
+  if (defaults !== 1) throw invalidRequest(field, `Exactly one entry must be the default, not ${defaults}`);
 }
 
 function checkUnique<Name extends string>(
@@ -88,5 +94,6 @@ function checkUnique<Name extends string>(
 ): void {
   const values = entries.map((entry) => entry[name]);
   const repeated = values.findIndex((value, index) => value !== undefined && values.indexOf(value) !== index);
-  if (repeated !== -1) throw invalid(`${field}.${repeated}.${name}`, `${String(values[repeated])} stands there twice`);
+  if (repeated !== -1)
+    throw invalidRequest(`${field}.${repeated}.${name}`, `${String(values[repeated])} is a duplicate`);
 }

@@ -1,5 +1,5 @@
-import { invalid } from '@tocsin/http';
-import type { ExchangeRates } from './exchange.ts';
+import { invalidRequest } from '@tocsin/http';
+import type { ExchangeRates } from './exchange-rates.ts';
 
 export interface WorkflowStatus {
   key: string;
@@ -21,14 +21,16 @@ export interface Severity {
   color: string;
 }
 
-/** A workspace's choices for its incidents: statuses in workflow order, severities most severe first. */
+/** A workspace's configuration of incidents: statuses in workflow order, severities with the most severe first. */
 export interface Configuration {
+  /** Counts the changes; 0 if the workspace was never configured. */
+  version: number;
   statuses: readonly WorkflowStatus[];
   severities: readonly Severity[];
   exchangeRates: ExchangeRates;
 }
 
-/** The statuses that lifecycle operations lead to; they exist in every workspace's configuration. */
+/** The statuses that lifecycle operations set; every workspace's configuration contains them. */
 export const LIFECYCLE_STATUSES = { resolve: 'resolved', close: 'closed', reopen: 'active' } as const;
 
 const status = (key: string, label: string, order: number, color: string): WorkflowStatus => ({
@@ -51,8 +53,9 @@ const severity = (key: string, label: string, order: number, minScore: number, c
   description: '',
 });
 
-/** What a workspace has until it is configured otherwise (contract: Configuration). */
+/** The configuration of a workspace that was never configured (contract: Configuration). */
 export const DEFAULT_CONFIGURATION: Configuration = {
+  version: 0,
   statuses: [
     status('open', 'Open', 0, '#d92d20'),
     status('active', 'Active', 1, '#f79009'),
@@ -70,14 +73,14 @@ export const DEFAULT_CONFIGURATION: Configuration = {
   exchangeRates: new Map(),
 };
 
-/** The configured entry, the default one when `key` is undefined. @throws DomainError `invalid_request` naming `field` */
-export function choose<Entry extends { key: string; isDefault: boolean }>(
+/** Returns the entry with the key, or the default entry without one. @throws DomainError `invalid_request` naming `field` */
+export function selectEntry<Entry extends { key: string; isDefault: boolean }>(
   entries: readonly Entry[],
   key: string | undefined,
   field: string,
 ): Entry {
   const entry = entries.find((candidate) => (key === undefined ? candidate.isDefault : candidate.key === key));
   if (entry === undefined)
-    throw invalid(field, `Must be one of ${entries.map((candidate) => candidate.key).join(', ')}`);
+    throw invalidRequest(field, `Must be one of ${entries.map((candidate) => candidate.key).join(', ')}`);
   return entry;
 }

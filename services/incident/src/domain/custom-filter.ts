@@ -1,16 +1,16 @@
 import {
   type CustomFieldDefinition,
-  faultField,
+  violationField,
   type FieldType,
-  findValueFault,
+  findValueViolation,
   parseTimestamp,
 } from '@tocsin/contracts';
-import { canonicalJson, checkStorable, DomainError, invalid, validate } from '@tocsin/http';
+import { canonicalJson, checkStorable, DomainError, invalidRequest, validate } from '@tocsin/http';
 import { z } from 'zod';
 import type { Fields } from './fields.ts';
 import { fold } from './fold.ts';
 
-/** What an operator compares with: any of some values, exactly one, or a lowest and a highest. */
+/** The operands of an operator: one or several alternatives, exactly one, or the two ends of a range. */
 type Arity = 'any' | 'one' | 'range';
 
 const COMPARED = { eq: 'one', gt: 'one', lt: 'one', gte: 'one', lte: 'one', between: 'range' } as const;
@@ -39,12 +39,12 @@ export interface Money {
 
 export type Operand = string | number | boolean | Money;
 
-/** A condition on the values of one field, in the one form that all its spellings have. */
+/** A condition on the values of one field, in canonical form: the same for every spelling of the same condition. */
 export interface CustomPredicate {
   fieldId: number;
   fieldType: FieldType;
   operator: Operator;
-  /** Several are alternatives, sorted; of `between` they are the lowest and the highest. */
+  /** Alternatives, sorted; for `between` the lowest and the highest value. */
   operands: readonly Operand[];
 }
 
@@ -55,8 +55,8 @@ const items = z.object({
 });
 
 /**
- * Reads the items of `custom_filter`, each the text of a JSON object.
- * @throws DomainError `invalid_request` or `unknown_field` naming the item by its place: `custom_filter.0.operator`
+ * Parses the items of `custom_filter`, each a JSON object as text.
+ * @throws DomainError `invalid_request` or `unknown_field` naming the item by its index: `custom_filter.0.operator`
  */
 export function customPredicates(texts: readonly string[], fields: Fields): CustomPredicate[] {
   const given = { custom_filter: texts.map(parseItem) };
@@ -64,7 +64,7 @@ export function customPredicates(texts: readonly string[], fields: Fields): Cust
   const predicates = validate(items, given).custom_filter.map((item, index) => {
     const at = `custom_filter.${index}`;
     const field = fields.findBySlug(item.slug);
-    if (field?.archived_at !== null) throw invalid(`${at}.slug`, 'Must be the slug of an active custom field');
+    if (field?.archived_at !== null) throw invalidRequest(`${at}.slug`, 'Must be the slug of an active custom field');
     return predicate(field, item, at);
   });
   const byText = new Map(predicates.map((each) => [canonicalJson(each), each]));
@@ -75,7 +75,7 @@ function parseItem(text: string, index: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(`custom_filter.${index}`, 'Must be a JSON object with slug, operator and value');
+    throw invalidRequest(`custom_filter.${index}`, 'Must be a JSON object with slug, operator and value');
   }
 }
 
@@ -87,22 +87,27 @@ function predicate(
   const operators: Partial<Record<Operator, Arity>> = OPERATORS[field.field_type];
   const arity = operators[item.operator];
   if (arity === undefined) {
-    const known = Object.keys(operators).join(', ');
-    throw invalid(`${at}.operator`, `A ${field.field_type} field takes ${known === '' ? 'no filter' : known}`);
+    const allowed = Object.keys(operators).join(', ');
+    throw invalidRequest(
+      `${at}.operator`,
+      allowed === ''
+        ? `A field of type ${field.field_type} has no filters`
+        : `Must be one of ${allowed} for a field of type ${field.field_type}`,
+    );
   }
   const isList = Array.isArray(item.value);
   const values: unknown[] = Array.isArray(item.value) ? item.value : [item.value];
-  if (arity === 'one' && isList) throw invalid(`${at}.value`, 'Must be one value');
-  if (arity === 'any' && values.length === 0) throw invalid(`${at}.value`, 'Must hold at least one value');
+  if (arity === 'one' && isList) throw invalidRequest(`${at}.value`, 'Must be one value');
+  if (arity === 'any' && values.length === 0) throw invalidRequest(`${at}.value`, 'Must have at least one value');
   if (arity === 'range' && (!isList || values.length !== 2)) {
-    throw invalid(`${at}.value`, 'Must be an array of the lowest and the highest value');
+    throw invalidRequest(`${at}.value`, 'Must be an array of the lowest and the highest value');
   }
   const operands = values.map((value, index) =>
     operand(field.field_type, value, isList ? `${at}.value.${index}` : `${at}.value`),
   );
   const [low, high] = operands;
   if (arity === 'range' && isMoney(low) && isMoney(high) && low.currency !== high.currency) {
-    throw invalid(`${at}.value.1.currency`, `Must be ${low.currency}, as the lowest amount is`);
+    throw invalidRequest(`${at}.value.1.currency`, `Must be ${low.currency}, the currency of the lowest amount`);
   }
   return {
     fieldId: field.id,
@@ -114,12 +119,14 @@ function predicate(
 
 const isMoney = (value: Operand | undefined): value is Money => typeof value === 'object';
 
-/** What a field's config would refuse may still be asked for. */
-const JUDGED_AS: Partial<Record<FieldType, FieldType>> = { select: 'string', multi_select: 'string' };
+/** Filters may name options that the field's definition does not have: incidents may still have them. */
+const VALIDATED_AS: Partial<Record<FieldType, FieldType>> = { select: 'string', multi_select: 'string' };
 
 function operand(type: FieldType, value: unknown, at: string): Operand {
-  const fault = findValueFault({ field_type: JUDGED_AS[type] ?? type }, value);
-  if (fault !== undefined) throw new DomainError(fault.code, fault.message, { field: faultField(at, fault) });
+  const violation = findValueViolation({ field_type: VALIDATED_AS[type] ?? type }, value);
+  if (violation !== undefined) {
+    throw new DomainError(violation.code, violation.message, { field: violationField(at, violation) });
+  }
   if (type === 'string' || type === 'select') return fold(value as string);
   if (type === 'datetime') return parseTimestamp(value as string) as string;
   if (type === 'time') return (value as string).padEnd('HH:MM:SS'.length, ':00');

@@ -1,6 +1,6 @@
 /**
- * How far the investigation of an incident is, by its latest run, in the order of lists. A diagnosis is kept as its place
- * here: the column `incidents.diagnosis` is made from the run's status.
+ * The states of an incident's investigation, by its latest run, in the order of lists. The database stores the index in this
+ * array: the column `incidents.diagnosis` is generated from the run's status.
  */
 export const DIAGNOSES = ['not_run', 'in_progress', 'completed', 'needs_attention', 'unavailable'] as const;
 

@@ -1,6 +1,6 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 
-/** A workspace's custom fields, archived ones included, in their display order. */
+/** A workspace's custom fields, including archived ones, in display order. */
 export interface Fields {
   all: readonly CustomFieldDefinition[];
   find(id: number): CustomFieldDefinition | undefined;

@@ -1,5 +1,5 @@
 /**
- * Text as it is compared where case does not count: by Unicode, in every script. Upper case first, because it is what
- * the variants of a letter share (`ß` and `SS`, `ſ` and `S`); the sigma at the end of a word is a sigma.
+ * Folds the case of a text for case-insensitive comparison, by Unicode, in every script. Upper case comes first, because
+ * variants of a letter share it (`ß` and `SS`, `ſ` and `S`); the final sigma becomes a plain sigma.
  */
 export const fold = (text: string) => text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');

@@ -13,7 +13,7 @@ export interface InvestigationRun {
   completedAt: Instant | null;
 }
 
-/** What a client sets at creation, and all but `shortTitle` by PATCH too. Empty text means "none", null "not known". */
+/** The properties that a client sets, at creation and, except `shortTitle`, by PATCH. Empty text: none; null: unknown. */
 export interface IncidentProperties {
   title: string;
   service: string;
@@ -34,11 +34,11 @@ export interface IncidentProperties {
   recoveredAt: Instant | null;
   incidentManager: string;
   incidentResponders: readonly string[];
-  /** As a piece of a chat channel's name. */
+  /** A part of the chat channel's name. */
   shortTitle: string;
 }
 
-/** An incident as it is kept (contract: Incidents). */
+/** An incident (contract: Incidents). */
 export interface Incident extends IncidentProperties {
   id: number;
   workspaceId: number;
@@ -46,7 +46,7 @@ export interface Incident extends IncidentProperties {
   number: number;
   revision: number;
   statusChangedAt: Instant | null;
-  /** When it last went into a terminal status, while its status is terminal. */
+  /** When the incident last entered a terminal status; null while its status is not terminal. */
   endedAt: Instant | null;
   customFields: Readonly<Record<string, unknown>>;
   eventCount: number;
@@ -60,13 +60,13 @@ export interface Incident extends IncidentProperties {
   archivedBy: number | null;
 }
 
-/** An incident before the database has given it its ID and its number. */
+/** An incident before the database assigns its ID and number. */
 export type UnnumberedIncident = Omit<Incident, 'id' | 'number'>;
 
-/** The permanent reference that people use. */
+/** The permanent reference for users. */
 export const humanId = (number: number | string) => `INC-${number}`;
 
-/** The number in a reference, whatever its case; `undefined` for what is no reference of ours. */
+/** Returns the number in a reference, case-insensitive; `undefined` for an invalid reference. */
 export function numberOf(reference: string): number | undefined {
   const digits = /^inc-([1-9]\d{0,15})$/i.exec(reference)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -75,8 +75,8 @@ export function numberOf(reference: string): number | undefined {
 export type DurationAnchor = 'impact_started_at' | 'first_reported_at' | 'created_at';
 
 /**
- * How long the incident has lasted, or lasted, in whole seconds, never negative: from the first known of the start of
- * impact, the first report and the creation, to the recovery, else the end, else `now`.
+ * Returns the duration of an incident in whole seconds, never negative. It begins at the start of impact, else the first
+ * report, else the creation; it ends at the recovery, else the end, else `now`.
  */
 export function duration(incident: Incident, now: Instant): { seconds: number; anchor: DurationAnchor } {
   const [anchor, from] =

@@ -1,17 +1,17 @@
 import type { Instant } from '@tocsin/runtime';
 import type { InvestigationRun } from './incident.ts';
 
-/** A run as somebody told of it at a time. */
-export interface ToldRun extends InvestigationRun {
-  toldAt: Instant;
+/** The state of a run as an event reported it. */
+export interface RunReport extends InvestigationRun {
+  reportedAt: Instant;
 }
 
-/** How far a run is by its status. */
+/** The progress of a run by its status. */
 const progress = ({ status }: InvestigationRun) => (status === 'queued' ? 0 : status === 'running' ? 1 : 2);
 
-/** Whether news of a run is newer than what is known of it; told at the same time, the further one is. */
-export function isNewer(news: ToldRun, known: ToldRun | undefined): boolean {
-  if (known === undefined) return true;
-  if (news.toldAt !== known.toldAt) return news.toldAt > known.toldAt;
-  return progress(news) >= progress(known);
+/** Whether a report is newer than the stored one; of two reports of the same time, the one with more progress is newer. */
+export function isNewer(report: RunReport, current: RunReport | undefined): boolean {
+  if (current === undefined) return true;
+  if (report.reportedAt !== current.reportedAt) return report.reportedAt > current.reportedAt;
+  return progress(report) >= progress(current);
 }

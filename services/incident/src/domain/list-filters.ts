@@ -1,11 +1,11 @@
 import { ceilTimestamp, parseTimestamp } from '@tocsin/contracts';
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Diagnosis } from './diagnosis.ts';
 import { fold } from './fold.ts';
 import type { CUSTOMER_IMPACTS } from './incident.ts';
 
-/** `alert` is a kind that no incident has yet. */
+/** No incident is an `alert` yet. */
 export const LIFECYCLES = ['ticket', 'incident', 'postmortem', 'alert'] as const;
 export const COMPARISONS = ['<', '>', '='] as const;
 
@@ -17,8 +17,8 @@ export interface Comparison {
   value: number;
 }
 
-/** What a list is asked to filter by, by the names on the wire; each parameter is well-formed already. */
-export interface ListQuery {
+/** The filters of a list request, by their names on the wire. Each parameter is well-formed. */
+export interface FilterParameters {
   scope?: 'all' | 'postmortem' | undefined;
   status?: readonly string[] | undefined;
   severity?: readonly string[] | undefined;
@@ -46,14 +46,15 @@ export interface ListQuery {
 }
 
 /**
- * The same in the one form that all spellings of a question have: lists sorted and without duplicates, text folded, times
- * in UTC, defaults spelled out. Cursors belong to it. Of a list any may match, and an empty one asks for nothing.
+ * The filters in canonical form, which is the same for every spelling of the same filters: arrays sorted and without
+ * duplicates, text folded, times in UTC, defaults filled in. Cursors are bound to it. An incident must match one
+ * value of each array that is not empty.
  */
 export interface ListFilters {
   postmortemsOnly: boolean;
   lifecycles: readonly Lifecycle[];
   statuses: readonly string[];
-  /** `nonterminal` or a status; null: all. */
+  /** `nonterminal` or the key of a status; null: all statuses. */
   statusScope: string | null;
   activeOnly: boolean;
   severities: readonly string[];
@@ -66,7 +67,7 @@ export interface ListFilters {
   diagnoses: readonly Diagnosis[];
   customerImpacts: readonly CustomerImpact[];
   affectedCustomers: Comparison | null;
-  /** Minor units of `currency`; null: of the workspace's reporting currency, into which all amounts are converted. */
+  /** In minor units of `currency`. Null: all amounts, converted to the workspace's reporting currency. */
   mrr: (Comparison & { currency: string | null }) | null;
   /** Inclusive. */
   createdFrom: Instant | null;
@@ -76,36 +77,38 @@ export interface ListFilters {
   createdBefore: Instant | null;
 }
 
-/** @throws DomainError `invalid_request` for parameters that do not go together, or lack one another */
-export function listFilters(query: ListQuery, reportingCurrency: string): ListFilters {
-  if (query.mine === true) throw invalid('mine', 'An API key has no incidents of its own');
-  if (query.created_before !== undefined && query.created_to !== undefined) {
-    throw invalid('created_before', 'Cannot be combined with created_to');
+/** @throws DomainError `invalid_request` for parameters that exclude or require each other */
+export function listFilters(parameters: FilterParameters, reportingCurrency: string): ListFilters {
+  if (parameters.mine === true)
+    throw invalidRequest('mine', 'Must not be true: an API key has no incidents of its own');
+  if (parameters.created_before !== undefined && parameters.created_to !== undefined) {
+    throw invalidRequest('created_before', 'Must not be combined with created_to');
   }
   return {
-    postmortemsOnly: query.scope === 'postmortem',
-    lifecycles: canonical(query.lifecycle),
-    statuses: canonical(query.status),
-    statusScope: query.status_scope === undefined || query.status_scope === 'all' ? null : query.status_scope,
-    activeOnly: query.active_only === true,
-    severities: canonical(query.severity),
-    services: canonical(query.service?.map((service) => service.normalize('NFC'))),
-    serviceTiers: canonical(query.service_tier),
-    teams: canonical(query.team_id),
-    effectiveTeams: canonical(query.effective_team_id),
-    unassignedTeam: query.unassigned_team === true,
-    regions: canonical(query.region?.map((region) => fold(region.trim()))),
-    diagnoses: canonical(query.diagnosis),
-    customerImpacts: canonical(query.impact_status),
-    affectedCustomers: comparison(query, 'affected_customers'),
-    mrr: mrrComparison(query, reportingCurrency),
-    createdFrom: moment(query.created_from, ceilTimestamp),
-    createdTo: moment(query.created_to),
-    createdBefore: moment(query.created_before, ceilTimestamp),
+    postmortemsOnly: parameters.scope === 'postmortem',
+    lifecycles: canonical(parameters.lifecycle),
+    statuses: canonical(parameters.status),
+    statusScope:
+      parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
+    activeOnly: parameters.active_only === true,
+    severities: canonical(parameters.severity),
+    services: canonical(parameters.service?.map((service) => service.normalize('NFC'))),
+    serviceTiers: canonical(parameters.service_tier),
+    teams: canonical(parameters.team_id),
+    effectiveTeams: canonical(parameters.effective_team_id),
+    unassignedTeam: parameters.unassigned_team === true,
+    regions: canonical(parameters.region?.map((region) => fold(region.trim()))),
+    diagnoses: canonical(parameters.diagnosis),
+    customerImpacts: canonical(parameters.impact_status),
+    affectedCustomers: comparison(parameters, 'affected_customers'),
+    mrr: mrrComparison(parameters, reportingCurrency),
+    createdFrom: instant(parameters.created_from, ceilTimestamp),
+    createdTo: instant(parameters.created_to),
+    createdBefore: instant(parameters.created_before, ceilTimestamp),
   };
 }
 
-/** Whether cursors of the old form, which know nothing of filters, may be used with these. */
+/** Whether all of these filters existed when cursors of the old form were issued, which are not bound to filters. */
 export function isLegacyCompatible(filters: ListFilters): boolean {
   const { statusScope, activeOnly, unassignedTeam, affectedCustomers, mrr, createdBefore } = filters;
   const { lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts } = filters;
@@ -117,27 +120,41 @@ export function isLegacyCompatible(filters: ListFilters): boolean {
   );
 }
 
-function mrrComparison(query: ListQuery, reportingCurrency: string): ListFilters['mrr'] {
-  const { mrr_basis: basis = 'normalized', mrr_currency: currency = null } = query;
-  if (basis === 'source' && currency === null) throw invalid('mrr_currency', 'mrr_basis=source takes a currency');
+function mrrComparison(parameters: FilterParameters, reportingCurrency: string): ListFilters['mrr'] {
+  const { mrr_basis: basis = 'normalized', mrr_currency: currency = null } = parameters;
+  if (basis === 'source' && currency === null)
+    throw invalidRequest('mrr_currency', 'Is required with mrr_basis=source');
   if (basis === 'normalized' && currency !== null && currency !== reportingCurrency) {
-    throw invalid('mrr_currency', `Normalized amounts are in ${reportingCurrency}`);
+    throw invalidRequest(
+      'mrr_currency',
+      `Must be ${reportingCurrency}, the reporting currency, unless mrr_basis is source`,
+    );
   }
-  const compared = comparison(query, 'mrr');
+  const compared = comparison(parameters, 'mrr');
   return compared && { ...compared, currency: basis === 'source' ? currency : null };
 }
 
-function comparison(query: ListQuery, name: 'affected_customers' | 'mrr'): Comparison | null {
-  const { [`${name}_op` as const]: operator, [`${name}_value` as const]: value } = query;
+function comparison(parameters: FilterParameters, name: 'affected_customers' | 'mrr'): Comparison | null {
+  const { [`${name}_op` as const]: operator, [`${name}_value` as const]: value } = parameters;
   if (operator === undefined && value === undefined) return null;
-  if (operator === undefined) throw invalid(`${name}_op`, `Must come with ${name}_value`);
-  if (value === undefined) throw invalid(`${name}_value`, `Must come with ${name}_op`);
+  if (operator === undefined) throw invalidRequest(`${name}_op`, `Is required with ${name}_value`);
+  if (value === undefined) throw invalidRequest(`${name}_value`, `Is required with ${name}_op`);
   return { operator, value };
 }
 
-const moment = (text: string | undefined, read = parseTimestamp): Instant | null =>
+const instant = (text: string | undefined, read = parseTimestamp): Instant | null =>
   text === undefined ? null : (read(text) ?? null);
 
 export function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+const DAY = 86_400_000;
+/** The earliest instant in this notation. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+
+/** Lists of a workspace with a history limit show incidents created at this instant or later. Null: all incidents. */
+export function visibleFrom(historyDays: number | null, now: Instant): Instant | null {
+  if (historyDays === null) return null;
+  return new Date(Math.max(EARLIEST, Date.parse(now) - historyDays * DAY)).toISOString();
 }

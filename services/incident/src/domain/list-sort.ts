@@ -1,6 +1,6 @@
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 
-/** What lists of incidents can be sorted by (contract: Incident lists). */
+/** The sorts of lists of incidents (contract: Incident lists). */
 export const SORT_KEYS = [
   'created_at',
   'last_event_at',
@@ -22,22 +22,25 @@ export type Direction = 'asc' | 'desc';
 export interface ListSort {
   key: (typeof SORT_KEYS)[number];
   direction: Direction;
-  /** The slug of the custom field that `custom` sorts by; null with any other key. */
+  /** The slug of the custom field to sort by; null unless the key is `custom`. */
   field: string | null;
 }
 
-/** @throws DomainError `invalid_request` when a custom sort and its field do not come together */
-export function listSort(query: {
+/** The sort of a list request, by the names on the wire. */
+export interface SortParameters {
   sort?: ListSort['key'] | undefined;
   direction?: Direction | undefined;
   sort_custom_field?: string | undefined;
-}): ListSort {
-  const { sort = 'created_at', direction = 'desc', sort_custom_field = null } = query;
+}
+
+/** @throws DomainError `invalid_request` for `sort=custom` without a field, or a field with another sort */
+export function listSort(parameters: SortParameters): ListSort {
+  const { sort = 'created_at', direction = 'desc', sort_custom_field = null } = parameters;
   if (sort === 'custom' && sort_custom_field === null) {
-    throw invalid('sort_custom_field', 'Must name the custom field to sort by');
+    throw invalidRequest('sort_custom_field', 'Is required with sort=custom');
   }
   if (sort !== 'custom' && sort_custom_field !== null) {
-    throw invalid('sort_custom_field', 'Takes sort=custom');
+    throw invalidRequest('sort_custom_field', 'Is only allowed with sort=custom');
   }
   return { key: sort, direction, field: sort_custom_field };
 }

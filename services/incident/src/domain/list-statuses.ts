@@ -1,4 +1,4 @@
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 import type { Configuration, Severity, WorkflowStatus } from './configuration.ts';
 import type { ListFilters } from './list-filters.ts';
 
@@ -6,7 +6,7 @@ const NONTERMINAL = 'nonterminal';
 
 /**
  * The statuses that pass all filters by status, in workflow order.
- * @returns null where any does
+ * @returns null if there is no filter by status
  * @throws DomainError `invalid_request` naming the parameter with a status that the workspace does not have
  */
 export function passingStatuses(
@@ -34,26 +34,27 @@ export function checkTiers({ serviceTiers }: ListFilters, configured: readonly {
 }
 
 function checkConfigured(parameter: string, keys: readonly string[], configured: readonly { key: string }[]): void {
-  const unknown = keys.find((wanted) => configured.every(({ key }) => key !== wanted));
+  const unknown = keys.find((requested) => configured.every(({ key }) => key !== requested));
   if (unknown !== undefined) {
-    throw invalid(parameter, `Must be one of ${configured.map(({ key }) => key).join(', ')}`);
+    throw invalidRequest(parameter, `Must be one of ${configured.map(({ key }) => key).join(', ')}`);
   }
 }
 
-/** Of a list, how many incidents have each status. */
+/** How many incidents of a list have each status. */
 export interface StatusCounts {
-  /** By all filters. */
+  /** Incidents that pass all filters. */
   matched: number;
-  /** By all filters but those by status, here and below. */
+  /** Incidents that pass all filters except those by status; the same applies to `ongoing` and `byStatus`. */
   all: number;
+  /** Those whose status is not terminal. */
   ongoing: number;
-  /** Every configured status, those of no incident too. */
+  /** Has every configured status, also those with 0 incidents. */
   byStatus: Record<string, number>;
 }
 
 /**
- * @param counted how many incidents of each status pass the filters that are not by status
- * @param passing the statuses that pass; null: any
+ * @param counted how many incidents of each status pass all filters except those by status
+ * @param passing the statuses that pass the filters by status; null: all statuses
  */
 export function statusCounts(options: {
   counted: ReadonlyMap<string, number>;
@@ -67,7 +68,7 @@ export function statusCounts(options: {
     matched: passing === null ? all : of(passing),
     all,
     ongoing: of(configured.filter(({ isTerminal }) => !isTerminal).map(({ key }) => key)),
-    // From entries, and not by assignment: a status may be called `__proto__`.
+    // Not by assignment: the key of a status may be `__proto__`.
     byStatus: Object.fromEntries(configured.map(({ key }) => [key, counted.get(key) ?? 0])),
   };
 }

@@ -1,7 +1,7 @@
 import type { IncidentSnapshot } from '@tocsin/contracts';
 import { humanId, type Incident } from './incident.ts';
 
-/** An incident as events tell it (contract: Events on the broker). */
+/** Returns an incident as events contain it (contract: Events on the broker). */
 export function incidentSnapshot(incident: Incident): IncidentSnapshot {
   return {
     id: incident.id,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { fold } from './fold.ts';
 
-/** What a client sets. Empty text means "none". */
+/** The properties that a client sets. Empty text means none. */
 export interface TimelineEventProperties {
   startedAt: Instant;
   endedAt: Instant | null;
@@ -17,7 +17,7 @@ export interface TimelineEventProperties {
   tags: readonly string[];
 }
 
-/** Where something that an event says comes from; by the names that the API has for it. */
+/** A source of an event's content, with the names of the API. */
 export interface EvidenceLink {
   source: string;
   url: string;
@@ -29,15 +29,15 @@ export interface EvidenceLink {
   truncated?: boolean;
 }
 
-/** An event as it is kept (contract: Timeline). */
+/** A timeline event (contract: Timeline). */
 export interface TimelineEvent extends TimelineEventProperties {
   id: number;
   incidentId: number;
   revision: number;
-  /** The system or actor that made it. */
+  /** The system or actor that created it. */
   source: string;
   sourceRef: string;
-  /** How many times title or body have been other ones, the first included. */
+  /** 1 plus the number of changes of title or body. */
   collaborationGeneration: number;
   aiContext: string;
   createdBy: string;
@@ -49,13 +49,13 @@ export interface TimelineEvent extends TimelineEventProperties {
 
 export type NewTimelineEvent = Omit<TimelineEvent, 'id'>;
 
-/** The longest texts, in code points, and the most tags (contract: Timeline). */
+/** Maximum lengths in code points, and the maximum number of tags (contract: Timeline). */
 export const TIMELINE_LIMITS = { body: 65_536, title: 255, type: 64, tags: 50, tag: 64 } as const;
 
-/** The type of a suggestion, which lists can leave out. */
+/** The type of a suggestion, which lists can exclude. */
 export const SUGGESTION = 'ai_suggested';
 
-/** The types that only the service gives. */
+/** The types that only the service assigns. */
 const RESERVED_TYPES: ReadonlySet<string> = new Set([
   SUGGESTION,
   'investigation',
@@ -68,15 +68,20 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
 
 export const isReservedType = (type: string) => RESERVED_TYPES.has(fold(type));
 
-export interface Recording {
+export interface NewTimelineEventInput {
   incidentId: number;
   source: string;
-  by: string;
+  createdBy: string;
   properties: Partial<TimelineEventProperties> & Pick<TimelineEventProperties, 'startedAt' | 'body'>;
 }
 
-/** A new event, with what is not said of it left at its default. */
-export function record({ incidentId, source, by, properties }: Recording): NewTimelineEvent {
+/** Returns a new event with defaults for missing properties. @throws DomainError `invalid_request` for an invalid span */
+export function newTimelineEvent({
+  incidentId,
+  source,
+  createdBy,
+  properties,
+}: NewTimelineEventInput): NewTimelineEvent {
   const event = {
     endedAt: null,
     isOngoing: false,
@@ -93,7 +98,7 @@ export function record({ incidentId, source, by, properties }: Recording): NewTi
     sourceRef: '',
     collaborationGeneration: 1,
     aiContext: '',
-    createdBy: by,
+    createdBy: createdBy,
     commentCount: 0,
     sourceWindowStartedAt: null,
     sourceWindowEndedAt: null,
@@ -104,12 +109,12 @@ export function record({ incidentId, source, by, properties }: Recording): NewTi
 }
 
 /**
- * The event after an edit; the very same where the edit changes nothing.
- * @throws DomainError `invalid_request` for a reserved type that it does not have already, and for an impossible span
+ * Returns the event after an edit; the same object if the edit changes nothing.
+ * @throws DomainError `invalid_request` for a new type that is reserved, or an invalid span
  */
 export function edit(event: TimelineEvent, change: Partial<TimelineEventProperties>): TimelineEvent {
   const edited = { ...event, ...change };
-  if (edited.type !== event.type && isReservedType(edited.type)) throw invalid('type', 'The type is reserved');
+  if (edited.type !== event.type && isReservedType(edited.type)) throw invalidRequest('type', 'The type is reserved');
   checkSpan(edited, change);
   if (isDeepStrictEqual(edited, event)) return event;
   const isRewritten = edited.title !== event.title || edited.body !== event.body;
@@ -120,21 +125,24 @@ export function edit(event: TimelineEvent, change: Partial<TimelineEventProperti
   };
 }
 
-/** Names the side of the span that the request set. */
+/** The error names the end of the span that the request sets. */
 function checkSpan(
   { startedAt, endedAt, isOngoing }: Pick<TimelineEventProperties, 'startedAt' | 'endedAt' | 'isOngoing'>,
-  said: Partial<TimelineEventProperties>,
+  changes: Partial<TimelineEventProperties>,
 ): void {
   if (endedAt === null) return;
-  if (isOngoing) throw invalid('is_ongoing', 'An event that has ended does not go on');
+  if (isOngoing) throw invalidRequest('is_ongoing', 'Must not be true for an event that has ended');
   if (endedAt < startedAt) {
-    throw invalid(said.endedAt === undefined ? 'started_at' : 'ended_at', 'The event must not end before it starts');
+    throw invalidRequest(
+      changes.endedAt === undefined ? 'started_at' : 'ended_at',
+      'The event must not end before it starts',
+    );
   }
 }
 
 const SUMMARY_LENGTH = 140;
 
-/** An event in a line: its title, else the beginning of its body. */
+/** Returns the title of an event, else the beginning of its body. */
 export function summaryOf({ title, body }: Pick<TimelineEvent, 'title' | 'body'>): string {
   return title === '' ? [...body.slice(0, 2 * SUMMARY_LENGTH)].slice(0, SUMMARY_LENGTH).join('') : title;
 }

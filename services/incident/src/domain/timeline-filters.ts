@@ -2,17 +2,17 @@ import type { Instant } from '@tocsin/runtime';
 import { fold } from './fold.ts';
 
 /**
- * What a timeline is asked for, in the one form that all spellings of the same question have: texts folded, lists sorted
- * and without duplicates, defaults spelled out. Cursors belong to it.
+ * The filters of a timeline in normalised form, so that equivalent queries share cursors: texts folded, lists sorted and
+ * without duplicates, defaults filled in.
  */
 export interface TimelineFilters {
   order: 'asc' | 'desc';
-  /** Null: any. `ai` stands for everything that AI has made. */
+  /** Null: any. `ai` matches everything that AI created. */
   typeOrSource: string | null;
-  /** Any of them; none means any event. */
+  /** Matches events with any of these tags; empty: any event. */
   tags: readonly string[];
   keyOnly: boolean;
-  /** Any of these groups, or of no group; none of both means any event. */
+  /** Matches events in any of these groups, or with `ungrouped` in none; empty without `ungrouped`: any event. */
   groups: readonly number[];
   ungrouped: boolean;
   /** Null: no search. */
@@ -24,10 +24,10 @@ export interface TimelineFilters {
   startedTo: Instant | null;
 }
 
-/** The word that stands among group IDs for "in no group". */
+/** The keyword for events in no group, among the IDs of groups. */
 export const UNGROUPED = 'ungrouped';
 
-export interface Asked {
+export interface TimelineFilterInput {
   order?: TimelineFilters['order'] | undefined;
   typeOrSource?: string | undefined;
   tags?: readonly string[] | undefined;
@@ -40,24 +40,25 @@ export interface Asked {
   startedTo?: Instant | undefined;
 }
 
-export function timelineFilters(asked: Asked): TimelineFilters {
-  const { groups = [], tags = [] } = asked;
+/** Normalises the filters of a request. */
+export function timelineFilters(input: TimelineFilterInput): TimelineFilters {
+  const { groups = [], tags = [] } = input;
   const ids = groups.filter((group) => group !== UNGROUPED).map(Number);
   return {
-    order: asked.order ?? 'asc',
-    typeOrSource: fold(asked.typeOrSource?.trim() ?? '') || null,
+    order: input.order ?? 'asc',
+    typeOrSource: fold(input.typeOrSource?.trim() ?? '') || null,
     tags: [...new Set(tags.map(fold))].sort(),
-    keyOnly: asked.keyOnly === true,
+    keyOnly: input.keyOnly === true,
     groups: [...new Set(ids)].sort((a, b) => a - b),
     ungrouped: groups.includes(UNGROUPED),
-    text: fold(asked.text ?? '') || null,
-    suggestions: asked.suggestions ?? 'include',
-    startedFrom: asked.startedFrom ?? null,
-    startedTo: asked.startedTo ?? null,
+    text: fold(input.text ?? '') || null,
+    suggestions: input.suggestions ?? 'include',
+    startedFrom: input.startedFrom ?? null,
+    startedTo: input.startedTo ?? null,
   };
 }
 
-/** Whether nothing but time is filtered by, in ascending order: all that the cursors of old were made for. */
+/** Whether the order is ascending and the only filters are time bounds, as cursors of the old form require. */
 export function isLegacyCompatible(filters: TimelineFilters): boolean {
   const { order, typeOrSource, tags, keyOnly, groups, ungrouped, text, suggestions } = filters;
   return (

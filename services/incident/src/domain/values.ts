@@ -1,29 +1,29 @@
-import { type CustomFieldDefinition, faultField, findValueFault } from '@tocsin/contracts';
-import { canonicalJson, DomainError, invalid, wrongState } from '@tocsin/http';
+import { type CustomFieldDefinition, violationField, findValueViolation } from '@tocsin/contracts';
+import { canonicalJson, DomainError, invalidRequest, invalidState } from '@tocsin/http';
 import type { Fields } from './fields.ts';
 
-/** A field and what an incident is to hold in it; null: nothing. */
+/** A field and its new value on an incident; null unsets it. */
 export interface FieldValue {
   field: CustomFieldDefinition;
   value: unknown;
 }
 
-/** A value as a request names it: by the field's ID or its slug, of which it gives one. */
-export interface GivenValue {
+/** A value of a request; it gives either the field's ID or its slug. */
+export interface ValueInput {
   field_id?: number | undefined;
   slug?: string | undefined;
   value?: unknown;
 }
 
 /**
- * The values of a new incident: those given, and the defaults of the fields that are not named (contract: Custom fields).
+ * Returns the values of a new incident: the given ones, and defaults for the other fields (contract: Custom fields).
  * @throws DomainError `invalid_request` or `unknown_field` naming the property
  */
-export function valuesAtCreation(fields: Fields, given: readonly GivenValue[]): FieldValue[] {
-  const values = given.map(({ field_id: id, value }, index): FieldValue => {
+export function initialValues(fields: Fields, inputs: readonly ValueInput[]): FieldValue[] {
+  const values = inputs.map(({ field_id: id, value }, index): FieldValue => {
     const at = `custom_field_values.${index}`;
     const field = fields.find(id ?? 0);
-    if (field?.archived_at !== null) throw invalid(`${at}.field_id`, 'Must be an active custom field');
+    if (field?.archived_at !== null) throw invalidRequest(`${at}.field_id`, 'Must be an active custom field');
     checkValue(field, value, `${at}.value`);
     return { field, value };
   });
@@ -33,7 +33,7 @@ export function valuesAtCreation(fields: Fields, given: readonly GivenValue[]): 
   for (const field of fields.all) {
     if (field.archived_at !== null) continue;
     if (field.required_on_creation && (named.get(field.id) ?? null) === null) {
-      throw invalid('custom_field_values', `A value of the field ${field.slug} is required`);
+      throw invalidRequest('custom_field_values', `A value of the field ${field.slug} is required`);
     }
     if (!named.has(field.id) && field.default_value !== undefined) values.push({ field, value: field.default_value });
   }
@@ -41,14 +41,14 @@ export function valuesAtCreation(fields: Fields, given: readonly GivenValue[]): 
 }
 
 /**
- * The changes that a request asks for, all of them checked (contract: Custom fields).
+ * Validates the changes of a request (contract: Custom fields).
  * @throws DomainError `invalid_request` or `unknown_field` naming the property; `invalid_resource_state` for an archived field
  */
-export function valueChanges(fields: Fields, given: readonly GivenValue[]): FieldValue[] {
+export function valueChanges(fields: Fields, given: readonly ValueInput[]): FieldValue[] {
   const key = (index: number) => (given[index]?.slug === undefined ? 'field_id' : 'slug');
   const changes = given.map(({ field_id: id, slug, value }, index): FieldValue => {
     const field = slug === undefined ? fields.find(id ?? 0) : fields.findBySlug(slug);
-    if (field === undefined) throw invalid(`values.${index}.${key(index)}`, 'There is no such custom field');
+    if (field === undefined) throw invalidRequest(`values.${index}.${key(index)}`, 'Must be an existing custom field');
     checkActive(field);
     checkValue(field, value, `values.${index}.value`);
     return { field, value };
@@ -57,15 +57,15 @@ export function valueChanges(fields: Fields, given: readonly GivenValue[]): Fiel
   return changes;
 }
 
-/** @throws DomainError `invalid_resource_state` for an archived field; `invalid_request` for one that must keep its value */
-export function unsetting(field: CustomFieldDefinition): FieldValue {
+/** @throws DomainError `invalid_resource_state` for an archived field; `invalid_request` for a required field */
+export function unsetChange(field: CustomFieldDefinition): FieldValue {
   checkActive(field);
   checkValue(field, null, 'fieldId');
   return { field, value: null };
 }
 
-/** Values by slug with some of them changed. */
-export function withValues(
+/** Returns the values by slug after the changes. */
+export function applyChanges(
   values: Readonly<Record<string, unknown>>,
   changes: readonly FieldValue[],
 ): Record<string, unknown> {
@@ -73,31 +73,32 @@ export function withValues(
   return Object.fromEntries(new Map(changed).entries().filter(([, value]) => value !== null));
 }
 
-/** What the values by slug hold, null for nothing; a slug may be what every object has, such as `constructor`. */
-export const valueIn = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
+/** Returns the value of a slug, null if unset. Slugs may equal inherited properties, such as `constructor`. */
+export const getValue = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
   Object.hasOwn(values, slug) ? values[slug] : null;
 
-/** Whether the values by slug hold something else; compared as JSON, which is what they are everywhere but here. */
+/** Whether a change differs from the current value; compares JSON, because values are stored as JSON. */
 export const isChange = (values: Readonly<Record<string, unknown>>, { field, value }: FieldValue) =>
-  canonicalJson(valueIn(values, field.slug)) !== canonicalJson(value);
+  canonicalJson(getValue(values, field.slug)) !== canonicalJson(value);
 
 function checkActive({ slug, archived_at }: CustomFieldDefinition): void {
-  if (archived_at !== null) throw wrongState(`The custom field ${slug} is archived`);
+  if (archived_at !== null) throw invalidState(`The custom field ${slug} is archived`);
 }
 
 function checkValue(field: CustomFieldDefinition, value: unknown, at: string): void {
   if (value === null) {
-    if (field.required) throw invalid(at, `The field ${field.slug} must keep a value`);
+    if (field.required) throw invalidRequest(at, `The field ${field.slug} is required`);
     return;
   }
-  const fault = findValueFault(field, value);
-  if (fault !== undefined) throw new DomainError(fault.code, fault.message, { field: faultField(at, fault) });
+  const violation = findValueViolation(field, value);
+  if (violation !== undefined)
+    throw new DomainError(violation.code, violation.message, { field: violationField(at, violation) });
 }
 
 function checkOnce(values: readonly FieldValue[], at: (index: number) => string): void {
   const seen = new Set<number>();
   for (const [index, { field }] of values.entries()) {
-    if (seen.has(field.id)) throw invalid(at(index), 'The field is named twice');
+    if (seen.has(field.id)) throw invalidRequest(at(index), 'Must not repeat a field');
     seen.add(field.id);
   }
 }

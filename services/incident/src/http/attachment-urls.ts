@@ -1,17 +1,16 @@
 import { type Clock, openKeyring } from '@tocsin/runtime';
 
-/** Seconds that the URL of an attachment is good for (contract: Timeline). */
-const LIFETIME = 15 * 60;
+/** Validity of an attachment's URL (contract: Timeline). */
+const LIFETIME_SECONDS = 15 * 60;
 
-/** The purpose of the keyring that signs attachments' URLs. */
-const PURPOSE = 'attachment-url';
+const KEY_PURPOSE = 'attachment-url';
 
-/** A URL to download a file from; empty when the file is not to be had. */
+/** Returns the download URL of a file; an empty text if the file is not available. */
 export type AttachmentUrl = (storageKey: string | null) => string;
 
 /**
- * Makes URLs of the form `<base URL>/<storage key>?expires=<Unix seconds>&signature=<base64url>`. What is signed, by
- * HMAC-SHA256, is the percent-encoded storage key, a line feed, and `expires`.
+ * Signs URLs of the form `<base URL>/<storage key>?expires=<Unix seconds>&signature=<base64url>`. The signature is the
+ * HMAC-SHA256 of the percent-encoded storage key, a line feed and `expires`.
  */
 export function attachmentUrls(options: {
   baseUrl: string | undefined;
@@ -20,11 +19,11 @@ export function attachmentUrls(options: {
 }): AttachmentUrl {
   const { baseUrl, secretKeys, clock } = options;
   if (baseUrl === undefined) return () => '';
-  const keyring = openKeyring(secretKeys, PURPOSE);
+  const keyring = openKeyring(secretKeys, KEY_PURPOSE);
   return (storageKey) => {
     if (storageKey === null) return '';
     const path = storageKey.split('/').map(encodeURIComponent).join('/');
-    const expires = Math.floor(Date.parse(clock.now()) / 1_000) + LIFETIME;
+    const expires = Math.floor(Date.parse(clock.now()) / 1_000) + LIFETIME_SECONDS;
     const signature = keyring.sign(`${path}\n${expires}`).toString('base64url');
     return `${baseUrl.replace(/\/$/, '')}/${path}?expires=${expires}&signature=${signature}`;
   };

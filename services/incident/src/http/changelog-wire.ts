@@ -7,7 +7,7 @@ const changelogEntry = z
   .strictObject({
     id,
     incident_id: id,
-    revision: id.meta({ description: "The incident's revision that the changes made" }),
+    revision: id.meta({ description: "The incident's revision after the changes" }),
     actor: z.string(),
     changed_at: instant,
     changes: z.array(z.strictObject({ field: z.string(), from: z.unknown(), to: z.unknown() })),

@@ -2,7 +2,7 @@ import { instant } from '@tocsin/contracts';
 import { z } from 'zod';
 import { isChannelName } from '../domain/channel-name.ts';
 import { PROVISIONING_STATUSES, STEP_KEYS, STEP_STATUSES } from '../domain/provisioning.ts';
-import type { WantedName } from '../usecases/channel-name.ts';
+import type { RequestedName } from '../usecases/channel-name.ts';
 import { id } from './wire.ts';
 
 const step = z
@@ -35,12 +35,12 @@ export const provisioningRetry = z.strictObject({
     .min(1)
     .max(STEP_KEYS.length)
     .optional()
-    .meta({ description: 'Of the failed steps, all unless given' }),
+    .meta({ description: 'The failed steps to retry; default: all' }),
 });
 
-const MODES = ['custom', 'workspace_template'] as const satisfies WantedName['mode'][];
+const MODES = ['custom', 'workspace_template'] as const satisfies RequestedName['mode'][];
 
-/** A name that is given, or the one of the workspace's template, which brings its own. */
+/** A custom name, or the name that the workspace's template produces. */
 export const channelNameRequest = z
   .strictObject({
     mode: z.enum(MODES),
@@ -48,34 +48,37 @@ export const channelNameRequest = z
       .string()
       .refine(isChannelName, 'Must be 1 to 80 characters: a to z, digits, hyphens and underscores')
       .optional()
-      .meta({ description: 'With the mode custom only, and then required', pattern: '^[a-z0-9_-]{1,80}$' }),
+      .meta({ description: 'Required with mode=custom; only allowed with mode=custom', pattern: '^[a-z0-9_-]{1,80}$' }),
   })
-  .refine(({ mode, name }) => mode !== 'custom' || name !== undefined, { path: ['name'], error: 'Is required here' })
+  .refine(({ mode, name }) => mode !== 'custom' || name !== undefined, {
+    path: ['name'],
+    error: 'Is required with mode=custom',
+  })
   .refine(({ mode, name }) => mode !== 'workspace_template' || name === undefined, {
     path: ['name'],
-    error: 'Must not be given here: the name comes from the template',
+    error: 'Is only allowed with mode=custom',
   })
   .meta({ id: 'ChannelNameRequest' });
 
-/** The request as the command takes it. */
-export const toWantedName = ({ mode, name }: z.infer<typeof channelNameRequest>): WantedName =>
+/** Converts the request for the command. */
+export const toRequestedName = ({ mode, name }: z.infer<typeof channelNameRequest>): RequestedName =>
   mode === 'custom' && name !== undefined ? { mode, name } : { mode: 'workspace_template' };
 
 const channel_name = z.string();
 const mode = z.enum(MODES);
 
-export const channelNamePreview = z.strictObject({
+export const channelNamePreviewReply = z.strictObject({
   channel_name,
   current_name: z.string(),
   mode,
   available: z.boolean(),
 });
 
-export const channelNameChange = z.strictObject({
+export const channelNameReply = z.strictObject({
   channel_name,
   channel_id: z.string(),
   mode,
   changed: z.boolean(),
 });
 
-export const renamed = z.strictObject({ channel_name });
+export const channelRenameReply = z.strictObject({ channel_name });

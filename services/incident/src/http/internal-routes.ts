@@ -1,20 +1,30 @@
-import { INTERNAL_PATHS, type UnmanagedReferences } from '@tocsin/contracts';
+import { INTERNAL_PATHS, type LastIncidentNumber, type UnmanagedReferences } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
 import { z } from 'zod';
+import { lastNumber } from '../store/last-number.ts';
 import { unmanagedReferences } from '../store/unmanaged-references.ts';
-import type { Tools } from '../usecases/context.ts';
+import type { Dependencies } from '../usecases/context.ts';
 
-/** What other services ask this one. */
-export function internalRoutes({ tools: { database, replicas } }: { tools: Tools }) {
+const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });
+
+/** The routes for other services. */
+export function internalRoutes({ dependencies: { database, replicas } }: { dependencies: Dependencies }) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
-      query: z.strictObject({ workspace_id: z.int().min(1) }),
+      callers: ['catalog'],
+      query: ofWorkspace,
       handle: async ({ workspace_id: id }): Promise<UnmanagedReferences> => {
-        // A service made a moment ago is managed. The catalog's own version says it all; the workspace's is not needed.
+        // A new service must count as managed. Version 0: the catalog's own version is enough.
         await replicas.refresh({ id, version: 0 }, 'catalog');
         return unmanagedReferences(database, id);
       },
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.lastIncidentNumber,
+      callers: ['webhook'],
+      query: ofWorkspace,
+      handle: async ({ workspace_id: id }): Promise<LastIncidentNumber> => ({ number: await lastNumber(database, id) }),
     }),
   ];
 }

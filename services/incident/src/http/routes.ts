@@ -1,33 +1,32 @@
-import type { Cursors, Route } from '@tocsin/http';
-import type { Tools } from '../usecases/context.ts';
+import { type Cursors, implement, type Route } from '@tocsin/http';
+import type { Dependencies } from '../usecases/context.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
-import { channelNameRoutes } from './channel-name-routes.ts';
-import { changelogRoutes } from './changelog-routes.ts';
-import { configurationRoutes } from './configuration-routes.ts';
-import { incidentRoutes } from './incident-routes.ts';
-import { lifecycleRoutes } from './lifecycle-routes.ts';
-import { listRoutes } from './list-routes.ts';
-import { provisioningRoutes } from './provisioning-routes.ts';
-import { timelineRoutes } from './timeline-routes.ts';
-import { valueRoutes } from './value-routes.ts';
+import { changelogHandlers } from './changelog-handlers.ts';
+import { channelNameHandlers } from './channel-name-handlers.ts';
+import { configurationHandlers } from './configuration-handlers.ts';
+import { contracts } from './contracts.ts';
+import { incidentHandlers } from './incident-handlers.ts';
+import { lifecycleHandlers } from './lifecycle-handlers.ts';
+import { listHandlers } from './list-handlers.ts';
+import { provisioningHandlers } from './provisioning-handlers.ts';
+import { timelineHandlers } from './timeline-handlers.ts';
+import { valueHandlers } from './value-handlers.ts';
 
-/** What the routes' handlers work with; declaring the routes touches none of it. */
-export interface RouteParts {
-  tools: Tools;
+export interface HandlerDependencies {
+  dependencies: Dependencies;
   cursors: Cursors;
   attachmentUrl: AttachmentUrl;
 }
 
-export function routes(parts: RouteParts): Route[] {
-  return [
-    ...configurationRoutes(parts),
-    ...incidentRoutes(parts),
-    ...listRoutes(parts),
-    ...lifecycleRoutes(parts),
-    ...changelogRoutes(parts),
-    ...timelineRoutes(parts),
-    ...valueRoutes(parts),
-    ...provisioningRoutes(parts),
-    ...channelNameRoutes(parts),
-  ];
-}
+export const routes = (dependencies: HandlerDependencies): Route[] =>
+  implement(contracts, {
+    ...listHandlers(dependencies),
+    ...incidentHandlers(dependencies),
+    ...lifecycleHandlers(dependencies),
+    ...changelogHandlers(dependencies),
+    ...timelineHandlers(dependencies),
+    ...valueHandlers(dependencies),
+    ...provisioningHandlers(dependencies),
+    ...channelNameHandlers(dependencies),
+    ...configurationHandlers(dependencies),
+  });

@@ -1,12 +1,12 @@
 import { ceilTimestamp } from '@tocsin/contracts';
-import { type Cursors, type CursorScope, invalid } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
+import { type Cursors, type CursorScope, cursorsOf, invalidRequest } from '@tocsin/http';
 import type { z } from 'zod';
 import { isLegacyCompatible, type TimelineFilters, timelineFilters } from '../domain/timeline-filters.ts';
 import type { TimelinePosition } from '../store/timeline-list.ts';
-import { readLegacyCursor } from './legacy-cursor.ts';
+import { readLegacyCursor } from '../domain/legacy-cursor.ts';
 import type { timelineQuery } from './timeline-wire.ts';
 
+/** Returns the normalised filters of a query. */
 export function filtersOf(query: z.infer<typeof timelineQuery>): TimelineFilters {
   const moment = (text: string | undefined) => (text === undefined ? undefined : ceilTimestamp(text));
   return timelineFilters({
@@ -22,14 +22,18 @@ export function filtersOf(query: z.infer<typeof timelineQuery>): TimelineFilters
   });
 }
 
-/** What a timeline's cursors belong to. */
+/** A timeline's cursors, except those of the old form. */
+export const timelineCursors = (cursors: Cursors) =>
+  cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
+
+/** The scope of a timeline's cursors. */
 export const timelineScope = (workspaceId: number, incidentId: number, filters: TimelineFilters): CursorScope => ({
   workspaceId,
   path: `/api/v1/incidents/${incidentId}/timeline`,
   filters,
 });
 
-/** Where a page begins. @throws DomainError `invalid_request` for a cursor of something else */
+/** Returns the position before a page. @throws DomainError `invalid_request` for a cursor of another scope */
 export function positionOf(
   cursor: string,
   { cursors, scope, filters }: { cursors: Cursors; scope: CursorScope; filters: TimelineFilters },
@@ -37,8 +41,11 @@ export function positionOf(
   const legacy = readLegacyCursor(cursor);
   if (legacy !== undefined) {
     if (isLegacyCompatible(filters)) return { startedAt: legacy.at, id: legacy.id };
-    throw invalid('cursor', 'A cursor of this form takes ascending order, and no filters but those by time');
+    throw invalidRequest(
+      'cursor',
+      'A cursor of this form is only allowed with ascending order and without filters other than time bounds',
+    );
   }
-  const [startedAt, id] = cursors.decode(cursor, scope) as [Instant, number];
+  const [startedAt, id] = timelineCursors(cursors).decode(cursor, scope);
   return { startedAt, id };
 }

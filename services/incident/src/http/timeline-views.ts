@@ -3,7 +3,7 @@ import type { Attachment } from '../store/attachment-store.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
 import type { TimelineEventWire } from './timeline-wire.ts';
 
-/** A timeline event as the API shows it; of `attachments` it takes its own. */
+/** Returns a timeline event as the API shows it, with those of `attachments` that belong to it. */
 export function timelineEventView(
   event: TimelineEvent,
   attachments: readonly Attachment[],
@@ -39,7 +39,7 @@ export function timelineEventView(
   };
 }
 
-/** The event of a request that has just made it: nobody can have attached anything yet. */
+/** Returns a new event, which has no attachments. */
 export const newEventView = (event: TimelineEvent) => timelineEventView(event, [], () => '');
 
 function attachmentView(attachment: Attachment, url: string): TimelineEventWire['attachments'][number] {

@@ -12,7 +12,7 @@ const attachment = z
     id,
     timeline_event_id: id,
     filename: z.string(),
-    url: z.string().meta({ description: 'Good for 15 minutes; empty when there is none' }),
+    url: z.string().meta({ description: 'Valid for 15 minutes; empty if the file is not available' }),
     url_available: z.boolean(),
     content_type: z.string(),
     size_bytes: count,
@@ -34,14 +34,14 @@ const evidenceLink = z
   })
   .meta({ id: 'EvidenceLink' });
 
-/** The timeline event resource (contract: Timeline): every property is always there. */
+/** The timeline event resource (contract: Timeline); every property is always present. */
 export const timelineEvent = z
   .strictObject({
     id,
     revision: id,
     incident_id: id,
     started_at: instant,
-    at: instant.meta({ deprecated: true, description: 'The old name of started_at' }),
+    at: instant.meta({ deprecated: true, description: 'Former name of started_at' }),
     ended_at: instant.nullable(),
     is_ongoing: z.boolean(),
     group_id: id.nullable(),
@@ -70,7 +70,7 @@ export const timelineEventReply = z.strictObject({ event: timelineEvent });
 
 const counts = z.record(z.string(), count);
 
-/** A page of a timeline; the two members at its end are deprecated aliases of `pagination`'s. */
+/** A page of a timeline; the last two properties are deprecated copies from `pagination`. */
 export const timelinePage = z.strictObject({
   events: z.array(timelineEvent),
   filter_counts: z.strictObject({
@@ -88,18 +88,21 @@ export const timelinePage = z.strictObject({
 
 export const timelineQuery = z.strictObject({
   ...pageQuery,
-  order: z.enum(['asc', 'desc']).optional().meta({ description: 'Of started_at and id; default asc' }),
+  order: z.enum(['asc', 'desc']).optional().meta({ description: 'The order by started_at and id; default: asc' }),
   type_or_source: z
     .string()
     .optional()
-    .meta({ description: 'A type or a source, whatever its case; ai stands for all that AI has made' }),
+    .meta({ description: 'A type or a source, case-insensitive; ai matches everything that AI created' }),
   tag: z.array(z.string()).optional(),
   key_only: z.boolean().optional(),
   group: z
-    .array(z.string().refine(isGroup, `Must be the ID of a group, or ${UNGROUPED}`))
+    .array(z.string().refine(isGroup, `Must be the ID of a group or ${UNGROUPED}`))
     .optional()
-    .meta({ description: `IDs of groups, and ${UNGROUPED} for events in none` }),
-  q: z.string().optional().meta({ description: 'Text in title, body, AI context, tags or the name of the group' }),
+    .meta({ description: `IDs of groups; ${UNGROUPED} for events in no group` }),
+  q: z
+    .string()
+    .optional()
+    .meta({ description: 'Text to find in title, body, AI context, tags or the name of the group' }),
   suggestions: z.enum(['include', 'exclude', 'only']).optional(),
   started_from: timestampInput.optional().meta({ description: 'Inclusive' }),
   started_to: timestampInput.optional().meta({ description: 'Exclusive' }),
@@ -124,7 +127,7 @@ const tags = z
 
 const properties = {
   started_at: timestampInput.optional(),
-  at: timestampInput.optional().meta({ deprecated: true, description: 'The old name of started_at' }),
+  at: timestampInput.optional().meta({ deprecated: true, description: 'Former name of started_at' }),
   ended_at: timestampInput.nullable().optional(),
   is_ongoing: z.boolean().optional(),
   group_id: id.nullable().optional(),
@@ -136,22 +139,27 @@ const properties = {
 
 const hasOneStart = ({ at, started_at }: { at?: string | undefined; started_at?: string | undefined }) =>
   at === undefined || started_at === undefined;
-const twoStarts = { path: ['at'], error: 'Must not stand beside started_at, of which it is the old name' };
+const twoStartsViolation = {
+  path: ['at'],
+  error: 'Must not be given together with started_at; it is the former name of started_at',
+};
 
 export const newTimelineEvent = z
   .strictObject({
     body,
     ...properties,
     type: type.refine((value) => value === undefined || !isReservedType(value.trim()), 'The type is reserved'),
-    source: z.string().optional().meta({ description: 'Taken and overridden: it is always api' }),
+    source: z.string().optional().meta({ description: 'Ignored; the source is always api' }),
   })
-  .refine(hasOneStart, twoStarts)
+  .refine(hasOneStart, twoStartsViolation)
   .meta({ id: 'NewTimelineEvent' });
+export type NewTimelineEventWire = z.infer<typeof newTimelineEvent>;
 
 export const timelineEventPatch = z
   .strictObject({ body: body.optional(), ...properties, type })
-  .refine(hasOneStart, twoStarts)
+  .refine(hasOneStart, twoStartsViolation)
   .meta({ id: 'TimelineEventPatch' });
+export type TimelineEventPatch = z.infer<typeof timelineEventPatch>;
 
 function isGroup(text: string): boolean {
   return text === UNGROUPED || (/^\d+$/.test(text) && Number(text) >= 1 && Number.isSafeInteger(Number(text)));

@@ -2,28 +2,31 @@ import { FIELD_TYPES, instant } from '@tocsin/contracts';
 import { z } from 'zod';
 
 const id = z.int().min(1);
-const value = z.unknown().nonoptional('Must be given; null for none');
+const value = z.unknown().nonoptional('Is required; null for none');
 
-/** At creation: values of some fields, each by the field's ID. */
+/** The values of a new incident, by the fields' IDs. */
 export const newValues = z.array(z.strictObject({ field_id: id, value }));
 
-const givenValue = z
+const valueInput = z
   .strictObject({ field_id: id.optional(), slug: z.string().min(1).optional(), value })
-  .refine((given) => given.field_id !== undefined || given.slug !== undefined, {
+  .refine((input) => input.field_id !== undefined || input.slug !== undefined, {
     path: ['field_id'],
-    message: 'Give field_id or slug',
+    message: 'Is required unless slug is given',
   })
-  .refine((given) => given.field_id === undefined || given.slug === undefined, {
+  .refine((input) => input.field_id === undefined || input.slug === undefined, {
     path: ['slug'],
-    message: 'Give field_id or slug, not both',
+    message: 'Must not be given together with field_id',
   })
-  .meta({ id: 'CustomFieldValueChange', description: 'Of `field_id` and `slug` one; a null `value` unsets' });
+  .meta({
+    id: 'CustomFieldValueChange',
+    description: 'Requires either `field_id` or `slug`; a null `value` unsets the field',
+  });
 
 export const valuesPatch = z
-  .strictObject({ values: z.array(givenValue).min(1) })
+  .strictObject({ values: z.array(valueInput).min(1) })
   .meta({ id: 'CustomFieldValuesPatch' });
 
-/** A value on an incident (contract: Custom fields). */
+/** A value of an incident (contract: Custom fields). */
 export const customFieldValue = z
   .strictObject({
     field_id: id,

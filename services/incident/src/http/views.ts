@@ -4,7 +4,7 @@ import { duration, humanId, type Incident, type InvestigationRun } from '../doma
 import type { SourceImport } from '../domain/source/document.ts';
 import type { IncidentWire, SourceTimelineImportWire } from './wire.ts';
 
-/** An incident as the API shows it; `now` ends the duration of one that goes on. */
+/** Returns an incident as the API shows it; the duration of an open incident ends at `now`. */
 export function incidentView(incident: Incident, now: Instant): IncidentWire {
   const { seconds, anchor } = duration(incident, now);
   return {

@@ -8,7 +8,7 @@ export const id = z.int().min(1);
 export const text = (max: number) =>
   z.string().refine((value) => [...value].length <= max, `Must be at most ${max} characters`);
 
-/** The incident resource (contract: Incidents): every property is always there. */
+/** The incident resource (contract: Incidents); every property is always present. */
 export const incident = z
   .strictObject({
     id,
@@ -64,19 +64,22 @@ export const incidentReply = z.strictObject({ incident });
 const sourceTimelineImport = z
   .strictObject({
     status: z.enum(SOURCE_IMPORT_STATUSES),
-    event_count: z.int().min(1).optional().meta({ description: 'How many events were imported' }),
-    reason: z.string().optional().meta({ description: 'For people: why not, or why not all' }),
+    event_count: z.int().min(1).optional().meta({ description: 'Number of imported events' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: 'Why no events or not all events were imported; a sentence for users' }),
   })
   .meta({ id: 'SourceTimelineImport' });
 export type SourceTimelineImportWire = z.infer<typeof sourceTimelineImport>;
 
 export const newIncidentReply = z.strictObject({
   incident,
-  /** Where an import was asked for. */
+  /** Only if the request asks for an import. */
   source_timeline_import: sourceTimelineImport.optional(),
 });
 
-/** Judged as it is kept: trimmed. */
+/** Limits the length after trimming, because the trimmed text is stored. */
 const trimmedText = (max: number) =>
   z.string().refine((value) => [...value.trim()].length <= max, `Must be at most ${max} characters`);
 const title = trimmedText(255).refine((value) => value.trim() !== '', 'Must not be blank');
@@ -111,9 +114,9 @@ const properties = {
 
 const usergroup = trimmedText(80).refine((handle) => !/^\s*@?\s*$/.test(handle), 'Must not be blank');
 
-/** What is set up in the chat for a new incident (contract: Chat). */
+/** The chat setup of a new incident (contract: Chat). */
 const chat = {
-  short_title: trimmedText(12).optional().meta({ description: "A part of the channel's name; made a slug" }),
+  short_title: trimmedText(12).optional().meta({ description: "A part of the channel's name, converted to a slug" }),
   create_slack_channel: z.boolean().optional(),
   invite_usergroups: z.array(usergroup).max(50).optional().meta({ description: 'Handles of user groups' }),
 };
@@ -127,11 +130,11 @@ export const newIncident = z
     import_source_timeline_event: z
       .boolean()
       .optional()
-      .meta({ description: 'Imports the document at doc_url into the timeline' }),
+      .meta({ description: 'Whether to import the document at doc_url into the timeline' }),
   })
-  .refine(({ import_source_timeline_event: asked, doc_url: source }) => asked !== true || (source ?? '') !== '', {
+  .refine((body) => body.import_source_timeline_event !== true || (body.doc_url ?? '') !== '', {
     path: ['doc_url'],
-    error: 'Must be given, to import from it',
+    error: 'Is required with import_source_timeline_event',
   })
   .meta({ id: 'NewIncident' });
 export type NewIncident = z.infer<typeof newIncident>;

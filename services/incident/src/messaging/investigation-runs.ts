@@ -1,12 +1,12 @@
 import { parseTimestamp } from '@tocsin/contracts';
 import type { EventHandlers } from '@tocsin/messaging';
-import { isNewer, type ToldRun } from '../domain/investigation-run.ts';
+import { isNewer, type RunReport } from '../domain/investigation-run.ts';
 import { investigationStore } from '../store/investigation-store.ts';
-import type { CountIgnored } from './ignored.ts';
+import type { CountIgnored } from './ignored-events.ts';
 
 /**
- * Keeps an incident's investigation runs, as the system that runs them tells of them. Like customer impact they leave the
- * incident's revision alone.
+ * Stores the investigation runs of incidents as an external system reports them. Like customer impact, they do not raise the
+ * incident's revision.
  */
 export const investigationRunHandlers = (ignored: CountIgnored): EventHandlers => ({
   'investigation.run.updated': async ({ type, workspace, occurred_at, data }, trx) => {
@@ -15,15 +15,15 @@ export const investigationRunHandlers = (ignored: CountIgnored): EventHandlers =
       ignored(type);
       return;
     }
-    const run: ToldRun = {
+    const run: RunReport = {
       runId: data.run_id,
       status: data.status,
       startedAt: parseTimestamp(data.started_at) as string,
       completedAt: data.completed_at === undefined ? null : (parseTimestamp(data.completed_at) as string),
-      toldAt: occurred_at,
+      reportedAt: occurred_at,
     };
     if (!isNewer(run, await store.find(run.runId))) return;
     await store.put(run);
-    await store.summarise();
+    await store.updateSummary();
   },
 });

@@ -2,8 +2,8 @@ import type { EventHandlers } from '@tocsin/messaging';
 import { replicaStore } from '../store/replica-store.ts';
 
 /**
- * Keeps the replicas close behind their owners, so that a request seldom has to ask. The version comes before the row, in
- * the order of a pull: the two must not wait for each other.
+ * Updates the replicas by events, so that requests rarely call the owners. It writes the version before the row, in the same
+ * order as a pull, to avoid deadlocks.
  */
 export const replicaHandlers: EventHandlers = {
   'user.changed': async ({ workspace, data }, trx) => {
@@ -27,7 +27,7 @@ export const replicaHandlers: EventHandlers = {
     await store.putFields(data.version, [data.field]);
   },
   'workspace.changed': async ({ workspace, data }, trx) => {
-    // It changes no user, and the users' replica counts by the same version.
+    // The event changes no user, but the users' replica uses the workspace's version.
     await replicaStore(trx, workspace.id).advanceByOne('users', data.version);
   },
 };

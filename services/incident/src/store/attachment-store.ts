@@ -1,11 +1,12 @@
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
 
-/** A file that belongs to a timeline event; kept elsewhere, and read-only here. */
+/** A file of a timeline event. Another system stores it; this service only reads the record. */
 export interface Attachment {
   id: number;
   eventId: number;
   filename: string;
-  /** Its path in the store of files; null when it is not to be had. */
+  /** The path in the file store; null if the file is not available. */
   storageKey: string | null;
   contentType: string;
   sizeBytes: number;
@@ -13,41 +14,25 @@ export interface Attachment {
   createdBy: string;
 }
 
-interface AttachmentRow {
-  id: number;
-  timeline_event_id: number;
-  filename: string;
-  storage_key: string | null;
-  content_type: string;
-  size_bytes: number;
-  created_at: Instant;
-  created_by: string;
-}
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  eventId: column('timeline_event_id', 'bigint'),
+  filename: column('filename', 'text'),
+  storageKey: column('storage_key', 'text'),
+  contentType: column('content_type', 'text'),
+  sizeBytes: column('size_bytes', 'bigint'),
+  createdAt: column('created_at', 'timestamptz'),
+  createdBy: column('created_by', 'text'),
+} as const satisfies ColumnsOf<Attachment>;
 
-/** The attachments of some events, in the order of their making. */
+const mapping = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
+
+/** Returns the attachments of some events in the order of their creation. */
 export async function attachmentsOf(db: Knex, eventIds: readonly number[]): Promise<Attachment[]> {
   if (eventIds.length === 0) return [];
   const rows = await db('timeline_attachments')
     .whereIn('timeline_event_id', eventIds)
     .orderBy('id')
-    .select<AttachmentRow[]>(
-      'id',
-      'timeline_event_id',
-      'filename',
-      'storage_key',
-      'content_type',
-      'size_bytes',
-      'created_at',
-      'created_by',
-    );
-  return rows.map((row) => ({
-    id: row.id,
-    eventId: row.timeline_event_id,
-    filename: row.filename,
-    storageKey: row.storage_key,
-    contentType: row.content_type,
-    sizeBytes: row.size_bytes,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-  }));
+    .select<RowOf<Attachment, typeof COLUMNS>[]>(mapping.names);
+  return rows.map(mapping.toEntity);
 }

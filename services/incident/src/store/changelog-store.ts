@@ -1,38 +1,35 @@
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 
 export interface ChangelogEntry {
   id: number;
   incidentId: number;
-  /** The incident's revision that the changes made. */
+  /** The incident's revision after the changes. */
   revision: number;
   actor: string;
   changedAt: Instant;
   changes: readonly Change[];
 }
 
-interface ChangelogRow {
-  id: number;
-  incident_id: number;
-  revision: number;
-  actor: string;
-  changed_at: Instant;
-  changes: Change[];
-}
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  incidentId: column('incident_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  actor: column('actor', 'text'),
+  changedAt: column('changed_at', 'timestamptz'),
+  changes: column('changes', 'jsonb'),
+} as const satisfies ColumnsOf<ChangelogEntry>;
+
+const mapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
 
 export function changelogStore(db: Knex) {
   return {
     async add(entry: Omit<ChangelogEntry, 'id'>): Promise<void> {
-      await db('changelog').insert({
-        incident_id: entry.incidentId,
-        revision: entry.revision,
-        actor: entry.actor,
-        changed_at: entry.changedAt,
-        changes: JSON.stringify(entry.changes),
-      });
+      await db('changelog').insert(mapping.toRow(entry));
     },
 
-    /** An incident's entries before one of them, newest first. */
+    /** Returns an incident's newest entries, only those before the entry `before` if it is given. */
     async listNewest(options: {
       incidentId: number;
       limit: number;
@@ -42,16 +39,9 @@ export function changelogStore(db: Knex) {
         .where('incident_id', options.incidentId)
         .orderBy('id', 'desc')
         .limit(options.limit)
-        .select<ChangelogRow[]>('id', 'incident_id', 'revision', 'actor', 'changed_at', 'changes');
+        .select<RowOf<ChangelogEntry, typeof COLUMNS>[]>(mapping.names);
       if (options.before !== undefined) void query.where('id', '<', options.before);
-      return (await query).map((row) => ({
-        id: row.id,
-        incidentId: row.incident_id,
-        revision: row.revision,
-        actor: row.actor,
-        changedAt: row.changed_at,
-        changes: row.changes,
-      }));
+      return (await query).map(mapping.toEntity);
     },
   };
 }

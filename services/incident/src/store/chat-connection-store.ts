@@ -1,6 +1,6 @@
 import type { Instant, Knex, Sealed } from '@tocsin/runtime';
 
-/** How a workspace's incidents reach its chat. */
+/** A workspace's connection to its chat. */
 export interface ChatConnection {
   workspaceId: number;
   token: Sealed;
@@ -18,11 +18,11 @@ const COLUMNS = ['workspace_id', 'key_id', 'token_box', 'channel_template'] as c
 
 const toConnection = (row: ConnectionRow): ChatConnection => ({
   workspaceId: row.workspace_id,
-  token: { keyId: row.key_id, box: row.token_box },
+  token: { keyId: row.key_id, ciphertext: row.token_box },
   channelTemplate: row.channel_template,
 });
 
-/** The connections of workspaces to their chats, over a pool or a transaction. */
+/** Stores the chat connections of workspaces, over a pool or a transaction. */
 export function chatConnectionStore(db: Knex) {
   return {
     async find(workspaceId: number): Promise<ChatConnection | undefined> {
@@ -32,13 +32,18 @@ export function chatConnectionStore(db: Knex) {
       return row && toConnection(row);
     },
 
-    /** Connects a workspace, in place of what it was connected with before. */
+    /** Returns whether any workspace is connected. */
+    async hasAny(): Promise<boolean> {
+      return (await db('chat_connections').first('workspace_id')) !== undefined;
+    },
+
+    /** Connects a workspace; replaces an existing connection. */
     async put({ workspaceId, token, channelTemplate }: ChatConnection, now: Instant): Promise<void> {
       await db('chat_connections')
         .insert({
           workspace_id: workspaceId,
           key_id: token.keyId,
-          token_box: token.box,
+          token_box: token.ciphertext,
           channel_template: channelTemplate,
           updated_at: now,
         })
@@ -46,23 +51,26 @@ export function chatConnectionStore(db: Knex) {
         .merge();
     },
 
-    /** Answers whether there was a connection. */
+    /** Returns whether there was a connection. */
     async remove(workspaceId: number): Promise<boolean> {
       return (await db('chat_connections').where({ workspace_id: workspaceId }).delete()) === 1;
     },
 
-    /** Those whose token another key than this one sealed, locked until the transaction ends. */
-    async sealedByOthers(keyId: string): Promise<ChatConnection[]> {
+    /** Lists and locks the connections whose token is encrypted with another key than this one; skips locked rows. */
+    async listEncryptedWithOtherKeys(keyId: string): Promise<ChatConnection[]> {
       const rows = await db('chat_connections')
-        .whereNot({ key_id: keyId })
+        // Two ranges of an index; an inequality would read the whole table.
+        .where((others) => void others.where('key_id', '<', keyId).orWhere('key_id', '>', keyId))
         .forUpdate()
         .skipLocked()
         .select<ConnectionRow[]>(...COLUMNS);
       return rows.map(toConnection);
     },
 
-    async reseal(workspaceId: number, { keyId, box }: Sealed): Promise<void> {
-      await db('chat_connections').where({ workspace_id: workspaceId }).update({ key_id: keyId, token_box: box });
+    async replaceToken(workspaceId: number, { keyId, ciphertext }: Sealed): Promise<void> {
+      await db('chat_connections')
+        .where({ workspace_id: workspaceId })
+        .update({ key_id: keyId, token_box: ciphertext });
     },
   };
 }

@@ -1,18 +1,30 @@
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 
-/** What is kept of a workspace's configuration; what is left out stays as it is. */
+/** The parts of a workspace's configuration to replace; missing parts stay as they are. */
 export interface ConfigurationChange {
   workflowStatuses?: readonly WorkflowStatus[];
   severities?: readonly Severity[];
-  /** Units of the reporting currency for one unit of each. */
+  /** Units of the reporting currency per unit of each currency. */
   exchangeRates?: Readonly<Record<string, { rate: number; asOf: Instant }>>;
 }
 
-/** Changes of one workspace's configuration, over a pool or a transaction. */
+/** Changes the configuration of one workspace, over a pool or a transaction. */
 export function configurationChanges(db: Knex, workspaceId: number) {
   return {
-    /** One that incidents have, archived ones too, and that is not among `keys`. */
+    /**
+     * Raises the configuration's version and excludes writes that were checked against the old one: it waits for
+     * transactions that lock the configuration (`lockConfiguration`), and creates wait until this transaction ends. Call it
+     * first, so that it serializes configuration commands.
+     */
+    async begin(): Promise<void> {
+      const counter = () => db('incident_counters').where({ workspace_id: workspaceId });
+      await db('incident_counters').insert({ workspace_id: workspaceId, last: 0 }).onConflict().ignore();
+      await counter().forUpdate().first('workspace_id');
+      await counter().update({ configuration_version: db.raw('configuration_version + 1') });
+    },
+
+    /** Returns a status or severity that an incident, active or archived, has and `keys` lacks. */
     async findMissing(column: 'status' | 'severity', keys: readonly string[]): Promise<string | undefined> {
       const row = await db('incidents')
         .where('workspace_id', workspaceId)
@@ -24,17 +36,17 @@ export function configurationChanges(db: Knex, workspaceId: number) {
     async write({ workflowStatuses, severities, exchangeRates }: ConfigurationChange): Promise<void> {
       const columns = { workflow_statuses: workflowStatuses, severities, exchange_rates: exchangeRates };
       const changed = Object.entries(columns).filter(([, value]) => value !== undefined);
+      if (changed.length === 0) return;
       await db('configurations')
         .insert({
           workspace_id: workspaceId,
           ...Object.fromEntries(changed.map(([column, value]) => [column, JSON.stringify(value)])),
         })
         .onConflict('workspace_id')
-        // Without a change it still locks the row, so that two commands come one after the other.
-        .merge(['workspace_id', ...changed.map(([column]) => column)]);
+        .merge(changed.map(([column]) => column));
     },
 
-    /** A status that is terminal from now on has ended its incidents when they came into it; one that no longer is has not. */
+    /** Sets or clears the end of incidents whose status became terminal or stopped being terminal. */
     async realignEnds(statuses: readonly WorkflowStatus[]): Promise<void> {
       const terminal = statuses.filter(({ isTerminal }) => isTerminal).map(({ key }) => key);
       await db('incidents')

@@ -1,48 +1,83 @@
 import type { WorkspaceContext } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
-import { LRUCache } from 'lru-cache';
+import { jsonBytes, type Knex, latestVersionCache, runPrepared } from '@tocsin/runtime';
 import {
   type Configuration,
   DEFAULT_CONFIGURATION,
   type Severity,
   type WorkflowStatus,
 } from '../domain/configuration.ts';
-import type { ExchangeRate } from '../domain/exchange.ts';
+import type { ExchangeRate } from '../domain/exchange-rates.ts';
 
 interface ConfigurationRow {
   workflow_statuses: WorkflowStatus[] | null;
   severities: Severity[] | null;
   exchange_rates: Record<string, ExchangeRate> | null;
+  version: number | null;
 }
 
-/** Where a workspace's configuration is read. */
+/** Reads the configurations of workspaces. */
 export interface Configurations {
   get(workspace: WorkspaceContext): Promise<Configuration>;
+  /** Bypasses the cache, after `ConfigurationChanged`: the workspace's version rises only after the change. */
+  reload(workspace: WorkspaceContext): Promise<Configuration>;
+}
+
+/** The configuration changed after the request was checked against it; nothing was written. */
+export class ConfigurationChanged extends Error {}
+
+const MAX_BYTES = 16 * 1_048_576;
+
+/**
+ * Caches configurations by the version of their workspace. A change of the configuration raises that version, and every
+ * request carries it, so the cache never returns a stale configuration.
+ */
+export function configurations(database: Knex): Configurations {
+  const cache = latestVersionCache<Configuration>({
+    bytes: MAX_BYTES,
+    sizeOf: ({ exchangeRates, ...rest }) => jsonBytes({ ...rest, exchangeRates: [...exchangeRates] }),
+  });
+  const reload = async (workspace: WorkspaceContext) => {
+    const configuration = await readConfiguration(database, workspace.id);
+    cache.set(workspace.id, workspace.version, configuration);
+    return configuration;
+  };
+  return { get: async (workspace) => cache.get(workspace.id, workspace.version) ?? reload(workspace), reload };
 }
 
 /**
- * Keeps configurations by the version of their workspace: whoever changes one raises that version afterwards, and every
- * request carries it, so that nothing stale is ever used.
+ * Prevents changes of a workspace's configuration until the transaction ends. Call it before the transaction locks an
+ * incident, in the lock order of configuration changes. Creates and this lock do not block each other, because creates
+ * change no key of the row.
+ * @throws ConfigurationChanged if the stored configuration has another version
  */
-export function configurations(database: Knex): Configurations {
-  const known = new LRUCache<string, Configuration>({ max: 1_000 });
-  return {
-    async get(workspace) {
-      const key = `${workspace.id}@${workspace.version}`;
-      const cached = known.get(key);
-      if (cached !== undefined) return cached;
-      const configuration = await readConfiguration(database, workspace.id);
-      known.set(key, configuration);
-      return configuration;
-    },
-  };
+export async function lockConfiguration(
+  trx: Knex.Transaction,
+  workspaceId: number,
+  { version }: Configuration,
+): Promise<void> {
+  const [row] = await runPrepared<{ version: number }>(
+    trx,
+    'hold-configuration',
+    'select configuration_version as version from incident_counters where workspace_id = $1 for key share',
+    [workspaceId],
+  );
+  // Without a row the workspace has no incident that could be changed.
+  if (row !== undefined && row.version !== version) throw new ConfigurationChanged();
 }
 
 export async function readConfiguration(db: Knex, workspaceId: number): Promise<Configuration> {
-  const row = await db('configurations')
-    .where({ workspace_id: workspaceId })
-    .first<ConfigurationRow | undefined>('workflow_statuses', 'severities', 'exchange_rates');
+  // In one statement, so that the lists match the version.
+  const [row] = await runPrepared<ConfigurationRow>(
+    db,
+    'read-configuration',
+    `select workflow_statuses, severities, exchange_rates, configuration_version as version
+    from (values ($1::bigint)) as requested (workspace_id)
+    left join configurations using (workspace_id)
+    left join incident_counters using (workspace_id)`,
+    [workspaceId],
+  );
   return {
+    version: row?.version ?? DEFAULT_CONFIGURATION.version,
     statuses: row?.workflow_statuses ?? DEFAULT_CONFIGURATION.statuses,
     severities: row?.severities ?? DEFAULT_CONFIGURATION.severities,
     exchangeRates: new Map(Object.entries(row?.exchange_rates ?? {})),

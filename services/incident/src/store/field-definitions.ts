@@ -1,24 +1,28 @@
-import type { Knex } from '@tocsin/runtime';
-import { LRUCache } from 'lru-cache';
+import { jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
 import { replicaStore } from './replica-store.ts';
 
-/** Where a workspace's custom fields are read. */
+/** Reads the custom fields of workspaces. */
 export interface FieldDefinitions {
-  /** @param version where the replica surely stands; `undefined` when that is not known */
+  /** @param version up to which the replica is complete; `undefined` if unknown, which bypasses the cache */
   get(workspaceId: number, version: number | undefined): Promise<Fields>;
 }
 
-/** Keeps definitions by the version that the replica had reached before they were read, so that nothing stale is used. */
-export function fieldDefinitions(database: Knex): FieldDefinitions {
-  const known = new LRUCache<string, Fields>({ max: 1_000 });
+/** A workspace with 200 fields of 50 options each takes about a megabyte. */
+const MAX_BYTES = 64 * 1_048_576;
+
+/**
+ * Caches each workspace's definitions by the version that the replica had before they were read, so the cache never returns
+ * a stale definition. A newer version replaces an older one.
+ */
+export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?: number } = {}): FieldDefinitions {
+  const cache = latestVersionCache<Fields>({ bytes, sizeOf: ({ all }) => jsonBytes(all) });
   return {
     async get(workspaceId, version) {
-      const key = `${workspaceId}@${version}`;
-      const cached = version === undefined ? undefined : known.get(key);
+      const cached = version === undefined ? undefined : cache.get(workspaceId, version);
       if (cached !== undefined) return cached;
       const fields = fieldsOf(await replicaStore(database, workspaceId).fields());
-      if (version !== undefined) known.set(key, fields);
+      if (version !== undefined) cache.set(workspaceId, version, fields);
       return fields;
     },
   };

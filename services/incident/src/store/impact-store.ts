@@ -2,7 +2,7 @@ import type { Instant, Knex } from '@tocsin/runtime';
 import { mrrCurrencies } from './mrr-currencies.ts';
 import { type Mrr, mrrParts } from './mrr-parts.ts';
 
-/** What an incident costs its workspace's customers and the workspace, at a time. */
+/** The impact of an incident on customers and revenue at a time. */
 export interface CustomerImpact {
   affectedCustomers: number;
   /** Monthly recurring revenue at stake. */
@@ -11,7 +11,7 @@ export interface CustomerImpact {
 }
 
 const PUT_PARTS = `
-  with gone as (delete from incident_mrr where incident_id = ? and currency <> all(?))
+  with deleted as (delete from incident_mrr where incident_id = ? and currency <> all(?))
   insert into incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
   select ?, ?, currencies, currency, amount_minor, total_minor
   from jsonb_to_recordset(?::jsonb) as part (currencies text, currency text, amount_minor numeric, total_minor numeric)
@@ -20,7 +20,7 @@ const PUT_PARTS = `
 
 export function impactStore(trx: Knex.Transaction, workspaceId: number) {
   return {
-    /** Unless something newer is there already. @returns false for an incident that the workspace does not have */
+    /** Stores the impact unless a newer one is stored. @returns false if the workspace has no such incident */
     async put(incidentId: number, { affectedCustomers, mrr, asOf }: CustomerImpact): Promise<boolean> {
       const incident = () => trx('incidents').where({ workspace_id: workspaceId, id: incidentId });
       const written = await incident()
@@ -28,7 +28,7 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
         .update({ affected_customers: affectedCustomers, mrr: JSON.stringify(mrr), impact_as_of: asOf });
       if (written !== 1) return (await incident().first('id')) !== undefined;
       await mrrCurrencies(trx, workspaceId).add(mrr.map(({ currency }) => currency));
-      // The incident's row is locked by its update.
+      // The update above locks the incident's row.
       const parts = mrrParts(mrr);
       const currencies = parts.map(({ currency }) => currency);
       await trx.raw(PUT_PARTS, [incidentId, currencies, workspaceId, incidentId, JSON.stringify(parts)]);

@@ -1,11 +1,11 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, named } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_COLUMNS, type IncidentRow, toColumns, toIncident } from './incident-row.ts';
 
 const SELECT = `select ${INCIDENT_COLUMNS.join(', ')} from incidents`;
 
-/** Incidents of one workspace, over a pool or a transaction. */
+/** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
   const one = (rows: IncidentRow[]): Incident => {
     const [row] = rows;
@@ -13,7 +13,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
     return toIncident(row);
   };
   const rowsOf = async (id: number): Promise<IncidentRow[]> =>
-    named(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
+    runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<Incident> => one(await rowsOf(id)),
@@ -26,22 +26,22 @@ export function incidentStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
       one(
-        await named(db, 'get-incident-by-number', `${SELECT} where workspace_id = $1 and number = $2`, [
+        await runPrepared(db, 'get-incident-by-number', `${SELECT} where workspace_id = $1 and number = $2`, [
           workspaceId,
           number,
         ]),
       ),
 
-    /** Locked until the transaction ends, so that what is judged is what is changed. @throws DomainError `not_found` */
+    /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> =>
       one(
-        await named(db, 'get-incident-for-update', `${SELECT} where workspace_id = $1 and id = $2 for update`, [
+        await runPrepared(db, 'get-incident-for-update', `${SELECT} where workspace_id = $1 and id = $2 for update`, [
           workspaceId,
           id,
         ]),
       ),
 
-    /** Writes some properties of an incident that this transaction has locked. */
+    /** Updates properties of an incident that this transaction has locked. */
     async update(id: number, properties: Partial<Incident>): Promise<void> {
       await db('incidents')
         .where({ workspace_id: workspaceId, id })

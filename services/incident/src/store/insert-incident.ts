@@ -1,112 +1,120 @@
 import { randomBytes } from 'node:crypto';
-import { claimLost } from '@tocsin/http';
+import { type ClaimedRow, idempotencyInProgress } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
-import { type Knex, named } from '@tocsin/runtime';
+import { type Column, column, type SqlType } from '@tocsin/resources';
+import { type Knex, runPrepared } from '@tocsin/runtime';
 import type { UnnumberedIncident } from '../domain/incident.ts';
 import type { FieldValue } from '../domain/values.ts';
-import { INCIDENT_COLUMNS, type IncidentRow, toColumns } from './incident-row.ts';
-import { insertProvisioning, type NewProvisioning, provisioningJson } from './insert-provisioning.ts';
+import { ConfigurationChanged } from './configuration-store.ts';
+import { INCIDENT_TABLE, type IncidentRow, toColumns } from './incident-row.ts';
+import { insertProvisioning, type NewProvisioning, provisioningParameter } from './insert-provisioning.ts';
 import { LIST_COLUMNS, type ListColumn } from './list-columns.ts';
 import { toRecord, VALUE_COLUMNS, valueRows } from './value-row.ts';
 
 /**
- * Stands for an ID and a number that only the inserting statement knows, in JSON texts that it stores with the incident.
- * Unguessable, so that no text of a client's can be taken for it.
+ * Placeholders for the ID and the number, which the database assigns, in JSON texts that the same statement stores. They are
+ * random, so that no client can write a text that contains them.
  */
 export interface Placeholders {
   id: string;
   number: string;
 }
 
-export const placeholders = (): Placeholders => {
+export const newPlaceholders = (): Placeholders => {
   const secret = randomBytes(12).toString('hex');
   return { id: `id-${secret}`, number: `number-${secret}` };
 };
 
-/** Puts the real ID (a bare JSON number) and number into a text made with placeholders. */
-export const fill = (text: string, blank: Placeholders, real: { id: number; number: number }): string =>
-  text.replaceAll(`"${blank.id}"`, String(real.id)).replaceAll(blank.number, String(real.number));
+/** Replaces the placeholders in a text by the ID (as a JSON number) and the number. */
+export const fillPlaceholders = (
+  text: string,
+  placeholders: Placeholders,
+  real: { id: number; number: number },
+): string =>
+  text.replaceAll(`"${placeholders.id}"`, String(real.id)).replaceAll(placeholders.number, String(real.number));
 
-export interface Insertion {
+export interface IncidentInsert {
   incident: UnnumberedIncident;
-  /** What its `customFields` hold. */
+  /** The values in its `customFields`. */
   values: readonly FieldValue[];
   provisioning: NewProvisioning | undefined;
-  blank: Placeholders;
-  /** Its body is made with placeholders. */
+  /** The version of the configuration that status and severity were checked against. */
+  configurationVersion: number;
+  placeholders: Placeholders;
+  /** Its body contains placeholders. */
   event: OutboxRow;
-  /** With an Idempotency-Key: who holds the claim, and the answer's text, made with placeholders. */
-  claim: { token: string; text: string } | undefined;
+  /** With an Idempotency-Key: the row of its claim, and the response body with placeholders. */
+  claim: { row: ClaimedRow; text: string } | undefined;
 }
 
-const COLUMNS = [...INCIDENT_COLUMNS.filter((column) => column !== 'id' && column !== 'number'), ...LIST_COLUMNS];
+const LIST_COLUMN_TYPES = {
+  service_folded: 'text',
+  region_folded: 'text',
+  region_keys: 'text[]',
+} as const satisfies Record<ListColumn, SqlType>;
 
-/** A parameter in a select list has no type of its own. */
-const TYPES: Partial<Record<keyof IncidentRow | ListColumn, string>> = {
-  ...typed('bigint', ['workspace_id', 'revision', 'team_id', 'event_count', 'run_count', 'archived_by']),
-  ...typed('timestamptz', [
-    'status_changed_at',
-    'impact_started_at',
-    'first_reported_at',
-    'first_responded_at',
-    'recovered_at',
-    'ended_at',
-    'last_event_at',
-    'created_at',
-    'archived_at',
-  ]),
-  ...typed('text[]', ['regions', 'incident_responders', 'region_keys']),
-  ...typed('jsonb', ['custom_fields', 'latest_run']),
-};
+/** The columns that the statement binds; the database assigns the other two. */
+const COLUMNS: readonly Column<keyof IncidentRow | ListColumn>[] = [
+  ...Object.values(INCIDENT_TABLE).filter(({ name }) => name !== 'id' && name !== 'number'),
+  ...LIST_COLUMNS.map((name) => column(name, LIST_COLUMN_TYPES[name])),
+];
+const COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
 
-const FIRST = 8;
-const VALUES = COLUMNS.map((column, index) => `$${index + FIRST}::${TYPES[column] ?? 'text'}`);
-const ANSWER = `$${COLUMNS.length + FIRST}::text`;
+const FIRST_COLUMN_PARAMETER = 12;
+/** With types: a parameter in a select list has none of its own. */
+const VALUES = COLUMNS.map(({ type }, index) => `$${index + FIRST_COLUMN_PARAMETER}::${type}`);
+const RESPONSE_TEXT = `$${COLUMNS.length + FIRST_COLUMN_PARAMETER}::text`;
 
 const WORKSPACE = '$7::bigint';
 
-/** Parts that only some incidents need: the statement of most does not even open their tables. */
-const insertValues = (parameter: string) => `, valued as (
+/** Finds the claim of an Idempotency-Key by its primary key, so that it takes little time while the counter is locked. */
+const CLAIM = `
+  workspace_id = ${WORKSPACE} and user_id = $8::bigint and route = $9::text and key = $10::text and token = $1::uuid`;
+
+/** Only in the statement if the incident has values: most incidents have none. */
+const insertValues = (parameter: string) => `, inserted_values as (
     insert into incident_values (workspace_id, incident_id, ${VALUE_COLUMNS.join(', ')})
     select ${WORKSPACE}, created.id, ${VALUE_COLUMNS.map((column) => `value.${column}`).join(', ')}
     from created, ${valueRows(parameter)}
   )`;
 
 /**
- * Everything that a new incident writes, in one statement and one round trip: the number (last of all, for its row is
- * locked until the commit), the incident, its values, its provisioning, its event, and the outcome of its Idempotency-Key. Nothing
- * is written when the claim is lost.
+ * Writes a new incident in one statement and one round trip: the number (as late as possible, because the counter's row is
+ * locked until the commit), the incident, its values, its provisioning, its event and the result of its Idempotency-Key. It
+ * writes nothing if the claim is lost or the configuration has changed: the condition of the conflict sees the row as it is
+ * after locking, not as it was when the statement began.
  */
 const INSERT = `
-  with held as (
-    select 1 from idempotency_keys where token = $1::uuid and state = 'claimed' for update
+  with held_claim as (
+    select 1 from idempotency_keys where ${CLAIM} and state = 'claimed' for update
   ), numbered as (
-    insert into incident_counters as counter (workspace_id, last)
-    select ${WORKSPACE}, 1 where $1::uuid is null or exists (select 1 from held)
+    insert into incident_counters as counter (workspace_id, last, configuration_version)
+    select ${WORKSPACE}, 1, $11::bigint where $1::uuid is null or exists (select 1 from held_claim)
     on conflict (workspace_id) do update set last = counter.last + 1
+      where counter.configuration_version = excluded.configuration_version
     returning last as number
   ), created as (
-    insert into incidents (number, ${COLUMNS.join(', ')})
+    insert into incidents (number, ${COLUMN_NAMES})
     select number, ${VALUES.join(', ')} from numbered
     returning id, number
-  ), announced as (
+  ), stored_event as (
     insert into outbox (message_id, type, body)
     select $4::uuid, $5, replace(replace($6::text, '"' || $2 || '"', id::text), $3, number::text) from created
-  ), concluded as (
+  ), stored_result as (
     update idempotency_keys set state = 'finished', status = 201, revision = 1,
-      body = replace(replace(${ANSWER}, '"' || $2 || '"', created.id::text), $3, created.number::text)
-    from created where token = $1::uuid
+      body = replace(replace(${RESPONSE_TEXT}, '"' || $2 || '"', created.id::text), $3, created.number::text)
+    from created where ${CLAIM}
   )`;
 
-/** A part of the statement, and the JSON of the one parameter that it takes. */
-interface Part {
+/** An optional part of the statement and its only parameter, as JSON. */
+interface OptionalPart {
   name: string;
   sql: (parameter: string) => string;
   json: string;
 }
 
-function partsOf({ incident, values, provisioning }: Insertion): Part[] {
-  const parts: Part[] = [];
+function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): OptionalPart[] {
+  const parts: OptionalPart[] = [];
   if (values.length > 0) {
     const set = { at: incident.createdAt, by: incident.createdBy };
     const json = JSON.stringify(values.map((value) => toRecord(value, set)));
@@ -114,43 +122,59 @@ function partsOf({ incident, values, provisioning }: Insertion): Part[] {
   }
   if (provisioning !== undefined) {
     const sql = (parameter: string) => insertProvisioning(parameter, WORKSPACE);
-    parts.push({ name: 'provisioning', sql, json: provisioningJson(provisioning) });
+    parts.push({ name: 'provisioning', sql, json: provisioningParameter(provisioning) });
   }
   return parts;
 }
 
-interface Created {
+/** Returns one row; if nothing was inserted, only `is_held` is set. */
+const RESULT = `
+  select created.id, created.number, ($1::uuid is null or exists (select 1 from held_claim)) as is_held
+  from (select) as always left join created on true`;
+
+interface CreatedIncident {
   id: number;
   number: number;
 }
 
-/** @throws DomainError `idempotency_in_progress` when another request took the claim over */
-export async function insertIncident(database: Knex, insertion: Insertion): Promise<Created> {
-  const { incident, blank, event, claim } = insertion;
+interface ResultRow {
+  id: number | null;
+  number: number | null;
+  is_held: boolean;
+}
+
+/**
+ * @throws DomainError `idempotency_in_progress` if another request took over the claim
+ * @throws ConfigurationChanged
+ */
+export async function insertIncident(database: Knex, insert: IncidentInsert): Promise<CreatedIncident> {
+  const { incident, configurationVersion, placeholders, event, claim } = insert;
   const columns = toColumns(incident);
   const parameters = [
-    claim?.token ?? null,
-    blank.id,
-    blank.number,
+    claim?.row.token ?? null,
+    placeholders.id,
+    placeholders.number,
     event.message_id,
     event.type,
     event.body,
     incident.workspaceId,
-    ...COLUMNS.map((column) => columns[column] ?? null),
+    claim?.row.user_id ?? null,
+    claim?.row.route ?? null,
+    claim?.row.key ?? null,
+    configurationVersion,
+    ...COLUMNS.map(({ name }) => columns[name] ?? null),
     claim?.text ?? null,
   ];
-  const parts = partsOf(insertion);
+  const parts = optionalPartsOf(insert);
   const extra = parts.map(({ sql }, index) => sql(`$${parameters.length + 1 + index}`));
-  const [created] = await named<Created>(
+  const [result] = await runPrepared<ResultRow>(
     database,
     ['insert-incident', ...parts.map(({ name }) => name)].join('-'),
-    `${INSERT}${extra.join('')} select id, number from created`,
+    `${INSERT}${extra.join('')}${RESULT}`,
     [...parameters, ...parts.map(({ json }) => json)],
   );
-  if (created === undefined) throw claimLost();
-  return created;
-}
-
-function typed(type: string, columns: (keyof IncidentRow | ListColumn)[]) {
-  return Object.fromEntries(columns.map((column) => [column, type]));
+  if (result?.is_held !== true) throw idempotencyInProgress();
+  const { id, number } = result;
+  if (id === null || number === null) throw new ConfigurationChanged();
+  return { id, number };
 }

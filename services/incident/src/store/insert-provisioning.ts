@@ -2,22 +2,23 @@ import type { Instant } from '@tocsin/runtime';
 import type { StepKey } from '../domain/provisioning.ts';
 import type { ProvisioningRequest } from './provisioning-store.ts';
 
-/** What is to be set up for an incident that is just being made. */
+/** The provisioning of a new incident. */
 export interface NewProvisioning extends ProvisioningRequest {
-  /** `dueAt`: null for a step that waits for another. */
+  /** `dueAt` is null for a step that waits for another. */
   steps: readonly { key: StepKey; dueAt: Instant | null }[];
   now: Instant;
 }
 
 /**
- * Common table expressions that store a provisioning beside the row of `created`; `parameter` stands for its JSON, and
- * `workspaceId` for the workspace's ID.
+ * Returns common table expressions that store the provisioning of the incident in `created`.
+ * @param parameter SQL of the provisioning's JSON
+ * @param workspaceId SQL of the workspace's ID
  */
 export const insertProvisioning = (parameter: string, workspaceId: string) => `, requested as (
     insert into provisionings
       (incident_id, workspace_id, workspace_slug, is_demo, request_id, marker, usergroups, created_at)
-    select created.id, ${workspaceId}, asked.*
-    from created, jsonb_to_record(${parameter}::jsonb) as asked
+    select created.id, ${workspaceId}, request.*
+    from created, jsonb_to_record(${parameter}::jsonb) as request
       (workspace_slug text, is_demo boolean, request_id text, marker text, usergroups text[], created_at timestamptz)
   ), stepped as (
     insert into provisioning_steps (incident_id, workspace_id, status, key, due_at, updated_at)
@@ -26,7 +27,15 @@ export const insertProvisioning = (parameter: string, workspaceId: string) => `,
       (key text, due_at timestamptz, updated_at timestamptz)
   )`;
 
-export const provisioningJson = ({ workspace, requestId, marker, usergroups, steps, now }: NewProvisioning): string =>
+/** Returns the JSON for `insertProvisioning`. */
+export const provisioningParameter = ({
+  workspace,
+  requestId,
+  marker,
+  usergroups,
+  steps,
+  now,
+}: NewProvisioning): string =>
   JSON.stringify({
     workspace_slug: workspace.slug,
     is_demo: workspace.is_demo,

@@ -1,6 +1,6 @@
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { InvestigationRun } from '../domain/incident.ts';
-import type { ToldRun } from '../domain/investigation-run.ts';
+import type { RunReport } from '../domain/investigation-run.ts';
 
 interface RunRow {
   incident_id: number;
@@ -13,28 +13,28 @@ interface RunRow {
 
 const COLUMNS: (keyof RunRow)[] = ['run_id', 'status', 'started_at', 'completed_at', 'told_at'];
 
-const toRun = (row: RunRow): ToldRun => ({
+const toRun = (row: RunRow): RunReport => ({
   runId: row.run_id,
   status: row.status,
   startedAt: row.started_at,
   completedAt: row.completed_at,
-  toldAt: row.told_at,
+  reportedAt: row.told_at,
 });
 
-/** The investigation runs of one incident. */
+/** Stores the investigation runs of one incident. */
 export function investigationStore(trx: Knex.Transaction, of: { workspaceId: number; incidentId: number }) {
   const incident = () => trx('incidents').where({ workspace_id: of.workspaceId, id: of.incidentId });
   const runs = () => trx<RunRow>('investigation_runs').where('incident_id', of.incidentId);
   return {
-    /** Makes news of its runs come one after another. @returns false for an incident that the workspace does not have */
+    /** Locks the incident to serialize updates of its runs. @returns false if the workspace has no such incident */
     lock: async (): Promise<boolean> => (await incident().forUpdate().first('id')) !== undefined,
 
-    async find(runId: string): Promise<ToldRun | undefined> {
+    async find(runId: string): Promise<RunReport | undefined> {
       const row = await runs().where('run_id', runId).first(COLUMNS);
       return row && toRun(row);
     },
 
-    async put(run: ToldRun): Promise<void> {
+    async put(run: RunReport): Promise<void> {
       await trx('investigation_runs')
         .insert({
           incident_id: of.incidentId,
@@ -42,14 +42,14 @@ export function investigationStore(trx: Knex.Transaction, of: { workspaceId: num
           status: run.status,
           started_at: run.startedAt,
           completed_at: run.completedAt,
-          told_at: run.toldAt,
+          told_at: run.reportedAt,
         })
         .onConflict(['incident_id', 'run_id'])
         .merge();
     },
 
-    /** Brings what the incident shows of its runs up to date. */
-    async summarise(): Promise<void> {
+    /** Updates the incident's count of runs and its latest run. */
+    async updateSummary(): Promise<void> {
       const latest = await runs()
         .orderBy([
           { column: 'started_at', order: 'desc' },

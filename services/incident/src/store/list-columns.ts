@@ -1,15 +1,15 @@
 import { fold } from '../domain/fold.ts';
 import type { Incident } from '../domain/incident.ts';
 
-/** The columns of `incidents` that hold text as lists compare it. */
+/** The columns of `incidents` with folded text, by which lists filter and sort. */
 export const LIST_COLUMNS = ['service_folded', 'region_folded', 'region_keys'] as const;
 
 export type ListColumn = (typeof LIST_COLUMNS)[number];
 
-/** A region as `region_keys` holds it. */
+/** A region as stored in `region_keys`. */
 export const regionKey = (workspaceId: number, folded: string) => `${workspaceId} ${folded}`;
 
-/** What follows, for lists, from the properties that are given. */
+/** The columns that change with these properties. An absent property changes none. */
 export function toListColumns({
   workspaceId,
   service,

@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/runtime';
 
-/** The currencies in which a workspace was ever told of revenue at stake. */
+/** The currencies that a workspace has ever received revenue in. */
 export function mrrCurrencies(db: Knex, workspaceId: number) {
   return {
     async add(currencies: readonly string[]): Promise<void> {

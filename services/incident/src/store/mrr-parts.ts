@@ -1,9 +1,9 @@
 import { byCodePoints } from '../domain/compare-text.ts';
 
-/** What is told of an incident's monthly recurring revenue at stake. */
+/** An incident's monthly recurring revenue at stake, as received. A currency may occur several times. */
 export type Mrr = readonly { currency: string; amount_minor: number }[];
 
-/** A row of `incident_mrr` without its incident. Amounts are whole numbers, of any size. */
+/** A row of `incident_mrr` without its incident. Amounts are whole numbers of any size, as text. */
 export interface MrrPart {
   currencies: string;
   currency: string;
@@ -11,17 +11,17 @@ export interface MrrPart {
   total_minor: string;
 }
 
-/** Stands for more currencies than an index entry has room for. */
-export const MANY = '*';
-const MANY_CURRENCIES = 100;
+/** Replaces a set of more currencies than fit into an index entry. */
+export const TOO_MANY = '*';
+const MAX_CURRENCIES = 100;
 
-/** The parts of a sum: one for each currency that adds to it, and one of nothing where there is none. */
+/** Splits revenue by currency: one part for each currency with a positive amount, or one part of 0 if there is none. */
 export function mrrParts(mrr: Mrr): MrrPart[] {
   const amounts = new Map<string, bigint>();
   for (const { currency, amount_minor } of mrr) {
     amounts.set(currency, (amounts.get(currency) ?? 0n) + BigInt(amount_minor));
   }
-  if (amounts.size > MANY_CURRENCIES) return [nothing(MANY)];
+  if (amounts.size > MAX_CURRENCIES) return [emptyPart(TOO_MANY)];
   const sorted = [...amounts].sort(([a], [b]) => byCodePoints(a, b));
   const adding = sorted.filter(([, amount]) => amount > 0n);
   const currencies = writeCurrencies({
@@ -35,24 +35,26 @@ export function mrrParts(mrr: Mrr): MrrPart[] {
     amount_minor: String(amount),
     total_minor: String(total),
   }));
-  return parts.length === 0 ? [nothing(currencies)] : parts;
+  return parts.length === 0 ? [emptyPart(currencies)] : parts;
 }
 
-const nothing = (currencies: string): MrrPart => ({ currencies, currency: '', amount_minor: '0', total_minor: '0' });
+const emptyPart = (currencies: string): MrrPart => ({ currencies, currency: '', amount_minor: '0', total_minor: '0' });
 
-/** The currencies of an incident, sorted: those that add to its sum, and those of which nothing is at stake. */
+/** The currencies of an incident's revenue, sorted. */
 export interface Currencies {
+  /** Those with a positive amount. */
   adding: string[];
+  /** Those with an amount of 0. */
   idle: string[];
 }
 
-/** As `currencies` holds them: `EUR USD/GBP`. */
+/** In the form of the column `currencies`: `EUR USD/GBP`. */
 const writeCurrencies = ({ adding, idle }: Currencies) =>
   `${adding.join(' ')}${idle.length === 0 ? '' : `/${idle.join(' ')}`}`;
 
 export function readCurrencies(currencies: string): Currencies {
   const [adding = '', idle = ''] = currencies.split('/');
-  return { adding: listed(adding), idle: listed(idle) };
+  return { adding: splitCurrencies(adding), idle: splitCurrencies(idle) };
 }
 
-const listed = (currencies: string) => currencies.split(' ').filter((currency) => currency !== '');
+const splitCurrencies = (currencies: string) => currencies.split(' ').filter((currency) => currency !== '');

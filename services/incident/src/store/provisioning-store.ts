@@ -7,14 +7,14 @@ import {
   STEP_KEYS,
   type StepKey,
   type StepStatus,
-  untouched,
+  notRequestedStep,
 } from '../domain/provisioning.ts';
 
-/** What was asked for an incident, with what its steps need. */
+/** The provisioning request of an incident: the input of its steps. */
 export interface ProvisioningRequest {
   workspace: EventWorkspace;
   requestId: string;
-  /** In the purpose of the incident's channel. */
+  /** Identifies the incident's channel; part of the channel's purpose. */
   marker: string;
   usergroups: readonly string[];
 }
@@ -36,10 +36,10 @@ interface RequestRow {
   usergroups: string[];
 }
 
-/** What is set up for incidents, over a pool or a transaction. */
+/** Stores the provisionings of incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
   return {
-    /** The record of an incident; `undefined` where nothing was asked for. */
+    /** Returns the provisioning of an incident; `undefined` if none was requested. */
     async find(incidentId: number): Promise<Provisioning | undefined> {
       const request = await db('provisionings')
         .where({ incident_id: incidentId })
@@ -49,8 +49,8 @@ export function provisioningStore(db: Knex) {
         .where({ incident_id: incidentId })
         .select<StepRow[]>('key', 'status', 'attempts', 'error_code', 'updated_at');
       const steps = STEP_KEYS.map((key): ProvisioningStep => {
-        const row = rows.find((found) => found.key === key);
-        if (row === undefined) return untouched(key, request.created_at);
+        const row = rows.find((candidate) => candidate.key === key);
+        if (row === undefined) return notRequestedStep(key, request.created_at);
         const { status, attempts, error_code: errorCode, updated_at: updatedAt } = row;
         return { key, status, attempts, errorCode, updatedAt };
       });
@@ -68,7 +68,7 @@ export function provisioningStore(db: Knex) {
           'marker',
           'usergroups',
         );
-      if (row === undefined) throw new Error(`nothing is provisioned for incident ${incidentId}`);
+      if (row === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
       return {
         workspace: { id: row.workspace_id, slug: row.workspace_slug, is_demo: row.is_demo },
         requestId: row.request_id,
@@ -77,7 +77,7 @@ export function provisioningStore(db: Knex) {
       };
     },
 
-    /** Asks for failed steps again. Answers how many there were. */
+    /** Makes failed steps due again. Returns their number. */
     async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<number> {
       return db('provisioning_steps')
         .where({ incident_id: incidentId, status: 'failed' })
@@ -85,15 +85,15 @@ export function provisioningStore(db: Knex) {
         .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now });
     },
 
-    /** Makes a step wait for another. */
-    async hold(incidentId: number, key: StepKey): Promise<void> {
+    /** Makes a pending step wait for another. */
+    async makeWait(incidentId: number, key: StepKey): Promise<void> {
       await db('provisioning_steps')
         .where({ incident_id: incidentId, key, status: 'pending' })
         .update({ due_at: null });
     },
 
-    /** The name that an earlier attempt fixed, and when. */
-    async findName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
+    /** Returns the channel name that an earlier attempt reserved, and when. */
+    async findReservedName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
       const row = await db('provisionings')
         .where({ incident_id: incidentId })
         .whereNotNull('channel_name')
@@ -101,13 +101,13 @@ export function provisioningStore(db: Knex) {
       return row && { name: row.channel_name, namedAt: row.named_at };
     },
 
-    /** Fixes the name that this and every later attempt asks for. */
-    async fixName(incidentId: number, name: string, now: Instant): Promise<void> {
+    /** Stores the channel name that this and every later attempt requests. */
+    async reserveName(incidentId: number, name: string, now: Instant): Promise<void> {
       await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: name, named_at: now });
     },
 
-    /** Whether another incident, of whichever workspace, asks or has asked for a channel of this name. */
-    async isWantedElsewhere(name: string, incidentId: number): Promise<boolean> {
+    /** Returns whether another incident, of any workspace, has reserved this name. */
+    async isNameUsedElsewhere(name: string, incidentId: number): Promise<boolean> {
       const row = await db('provisionings')
         .where({ channel_name: name })
         .whereNot({ incident_id: incidentId })
@@ -115,8 +115,8 @@ export function provisioningStore(db: Knex) {
       return row !== undefined;
     },
 
-    /** The next attempt may ask for another name: no channel of ours has this one. */
-    async forgetName(incidentId: number): Promise<void> {
+    /** Lets the next attempt request another name. */
+    async releaseName(incidentId: number): Promise<void> {
       await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: null, named_at: null });
     },
   };

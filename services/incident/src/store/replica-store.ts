@@ -1,24 +1,34 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
-import { type Knex, named } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/runtime';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 
 export interface ReplicaVersion {
-  /** Everything that the owner changed up to this version is here. */
+  /** The replica has every change of the owner up to this version. */
   version: number;
-  /** The gateway's version of the workspace when the owner was last asked. */
+  /** The gateway's version of the workspace at the last call of the owner. */
   workspaceVersion: number;
 }
 
-/** Rows to a statement, which takes 65,535 parameters at most. */
-const BATCH = 5_000;
+interface VersionRow {
+  version: number;
+  workspace_version: number;
+}
 
-/** Copies of other services' data about one workspace, over a pool or a transaction. */
+const toVersion = (row: VersionRow): ReplicaVersion => ({
+  version: row.version,
+  workspaceVersion: row.workspace_version,
+});
+
+/** Rows per statement; a statement has at most 65,535 parameters. */
+const BATCH_SIZE = 5_000;
+
+/** Stores the replicas of other services' data for one workspace, over a pool or a transaction. */
 export function replicaStore(db: Knex, workspaceId: number) {
-  /** Writes rows as they were at `version`; a row that is known from a later version stays. */
+  /** Writes the rows of `version`; keeps a row of a later version. */
   const upsert = async (table: string, version: number, rows: Record<string, unknown>[]) => {
-    for (let start = 0; start < rows.length; start += BATCH) {
-      const batch = rows.slice(start, start + BATCH);
+    for (let start = 0; start < rows.length; start += BATCH_SIZE) {
+      const batch = rows.slice(start, start + BATCH_SIZE);
       await db(table)
         .insert(batch.map((row) => ({ ...row, workspace_id: workspaceId, version })))
         .onConflict('id')
@@ -30,22 +40,28 @@ export function replicaStore(db: Knex, workspaceId: number) {
     async findVersion(owner: ReplicaOwner): Promise<ReplicaVersion | undefined> {
       const row = await db('replica_versions')
         .where({ workspace_id: workspaceId, owner })
-        .first<{ version: number; workspace_version: number } | undefined>('version', 'workspace_version');
-      return row && { version: row.version, workspaceVersion: row.workspace_version };
+        .first<VersionRow | undefined>('version', 'workspace_version');
+      return row && toVersion(row);
     },
 
-    /** Never lowers a version: two pulls may end in either order. */
-    async advance(owner: ReplicaOwner, to: ReplicaVersion): Promise<void> {
-      await db('replica_versions')
+    /**
+     * Raises the replica's version; never lowers it, because two pulls may end in either order. Locks the row until the
+     * transaction ends.
+     * @returns the replica's version; higher than `to` if the fetched changes are out of date
+     */
+    async advance(owner: ReplicaOwner, to: ReplicaVersion): Promise<ReplicaVersion> {
+      const [row] = await db('replica_versions')
         .insert({ workspace_id: workspaceId, owner, version: to.version, workspace_version: to.workspaceVersion })
         .onConflict(['workspace_id', 'owner'])
         .merge({
           version: db.raw('greatest(replica_versions.version, excluded.version)'),
           workspace_version: db.raw('greatest(replica_versions.workspace_version, excluded.workspace_version)'),
-        });
+        })
+        .returning<VersionRow[]>(['version', 'workspace_version']);
+      return toVersion(row as VersionRow);
     },
 
-    /** After one event: only where it follows what is here is everything up to it here. */
+    /** Raises the version after an event, only if the event is the next change: otherwise the replica has a gap. */
     async advanceByOne(owner: ReplicaOwner, version: number): Promise<void> {
       await db('replica_versions')
         .where({ workspace_id: workspaceId, owner, version: version - 1 })
@@ -91,7 +107,7 @@ export function replicaStore(db: Knex, workspaceId: number) {
         })),
       ),
 
-    /** The tiers, whole, in rank order. */
+    /** Replaces all tiers; call it only if `advance` found no newer version. */
     async replaceTiers(tiers: readonly { key: string; order: number }[]): Promise<void> {
       await db('replica_tiers')
         .where({ workspace_id: workspaceId })
@@ -115,9 +131,9 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return row !== undefined;
     },
 
-    /** The owner that an active service of this slug hands on to its incidents. */
+    /** Returns the owner team of the active service with this slug. */
     async findOwnerTeam(slug: string): Promise<number | null> {
-      const [row] = await named<{ owner_team_id: number | null }>(
+      const [row] = await runPrepared<{ owner_team_id: number | null }>(
         db,
         'find-owner-team',
         'select owner_team_id from replica_services where workspace_id = $1 and slug = $2 and archived_at is null',
@@ -126,7 +142,7 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return row?.owner_team_id ?? null;
     },
 
-    /** Definitions of custom fields, archived ones included. */
+    /** Returns the definitions of all custom fields, including archived ones. */
     async fields(): Promise<CustomFieldDefinition[]> {
       const rows = await db('replica_fields')
         .where({ workspace_id: workspaceId })
@@ -134,7 +150,7 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return rows.map(({ definition }) => definition);
     },
 
-    /** Of these user IDs, those of active users. */
+    /** Returns those of these user IDs that belong to active users. */
     async activeUsers(ids: readonly number[]): Promise<Set<number>> {
       const rows = await db('replica_users')
         .where({ workspace_id: workspaceId, active: true })

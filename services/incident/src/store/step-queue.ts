@@ -1,47 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
-import { type Instant, type Knex, later } from '@tocsin/runtime';
-import type { Counts, StepKey, StepStatus } from '../domain/provisioning.ts';
+import { type Instant, type Knex, addMilliseconds } from '@tocsin/runtime';
+import type { AttemptCounts, StepKey, StepStatus } from '../domain/provisioning.ts';
 
-/** A step that this process, and no other, may run until its lease is over. */
-export interface StepClaim extends Counts {
+/** A step that only this process may run until the lease expires. */
+export interface ClaimedStep extends AttemptCounts {
   incidentId: number;
   workspaceId: number;
   key: StepKey;
   lease: string;
-  /** Of the request that asked for it. */
+  /** The ID of the request that caused the step. */
   requestId: string;
 }
 
-/** How a step stands after an attempt. */
-export interface Settlement extends Partial<Counts> {
+/** The new state of a step. */
+export interface StepUpdate extends Partial<AttemptCounts> {
   status: StepStatus;
   errorCode: ErrorCode | null;
-  /** Of the next attempt. */
+  /** When the next attempt is due; missing if there is none. */
   dueAt?: Instant;
   now: Instant;
 }
 
-interface ClaimRow extends Counts {
+interface ClaimRow extends AttemptCounts {
   incident_id: number;
   workspace_id: number;
   key: StepKey;
   request_id: string;
 }
 
-/** Milliseconds; whoever lives renews it. */
+/** Milliseconds; a running attempt renews it. */
 export const STEP_LEASE = 15_000;
 
-/** The steps of all incidents as a queue, over a pool or a transaction. */
+/** The queue of the provisioning steps of all incidents, over a pool or a transaction. */
 export function stepQueue(db: Knex) {
   const step = ({ incidentId, key }: { incidentId: number; key: StepKey }) =>
     db('provisioning_steps').where({ incident_id: incidentId, key });
   return {
     /**
-     * Steps that are due, or whose process died, now this caller's: at most one a workspace, and none where another runs, so that
-     * one workspace's chat never keeps the others waiting.
+     * Claims steps that are due or whose lease has expired: at most one for each workspace, and none for a workspace with a
+     * running step, so that one workspace's slow chat does not delay the others.
      */
-    async claim({ now, limit }: { now: Instant; limit: number }): Promise<StepClaim[]> {
+    async claim({ now, limit }: { now: Instant; limit: number }): Promise<ClaimedStep[]> {
       const lease = randomUUID();
       const { rows } = await db.raw<{ rows: ClaimRow[] }>(
         `
@@ -61,7 +61,7 @@ export function stepQueue(db: Knex) {
         from first join provisionings as request on request.incident_id = first.incident_id
         where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= :now
         returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits, request.request_id`,
-        { now, limit, lease, leaseEnd: later(now, STEP_LEASE) },
+        { now, limit, lease, leaseEnd: addMilliseconds(now, STEP_LEASE) },
       );
       return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, request_id: requestId, ...row }) => ({
         incidentId,
@@ -72,7 +72,7 @@ export function stepQueue(db: Knex) {
       }));
     },
 
-    /** When the next step is due. */
+    /** Returns when the next step is due. */
     async nextDue(): Promise<Instant | undefined> {
       const row = await db('provisioning_steps')
         .whereNotNull('due_at')
@@ -81,16 +81,16 @@ export function stepQueue(db: Knex) {
       return row?.due_at;
     },
 
-    /** Renews the lease of an attempt that goes on. */
-    async extend(claim: StepClaim, now: Instant): Promise<void> {
+    /** Renews the lease of a running attempt. */
+    async extendLease(claim: ClaimedStep, now: Instant): Promise<void> {
       await step(claim)
         .where({ lease: claim.lease })
-        .update({ due_at: later(now, STEP_LEASE) });
+        .update({ due_at: addMilliseconds(now, STEP_LEASE) });
     },
 
-    /** Writes how an attempt ended. Answers false, and writes nothing, when its lease was taken over. */
-    async settle(claim: StepClaim, { status, errorCode, dueAt, now, failures, waits }: Settlement): Promise<boolean> {
-      const touched = await step(claim)
+    /** Stores the result of an attempt. Returns false and writes nothing if the lease was lost. */
+    async finish(claim: ClaimedStep, { status, errorCode, dueAt, now, failures, waits }: StepUpdate): Promise<boolean> {
+      const updated = await step(claim)
         .where({ lease: claim.lease })
         .update({
           status,
@@ -101,13 +101,13 @@ export function stepQueue(db: Knex) {
           failures: failures ?? claim.failures,
           waits: waits ?? claim.waits,
         });
-      return touched === 1;
+      return updated === 1;
     },
 
-    /** Changes a step that waits for another: makes it due, or gives it up. */
-    async release(
+    /** Updates a step that waits for another: makes it due or failed. */
+    async updateWaiting(
       waiting: { incidentId: number; key: StepKey },
-      { status, errorCode, dueAt, now }: Settlement,
+      { status, errorCode, dueAt, now }: StepUpdate,
     ): Promise<void> {
       await step(waiting)
         .where({ status: 'pending' })

@@ -1,32 +1,32 @@
-/** How many different grams a field's texts have at most: others fall together, so that even the longest text has few. */
+/** How many different grams a field has. Grams share numbers by hashing, so that even the longest text has no more. */
 const BUCKETS = 65_536;
 
-/** A text that contains another has all of its grams of one length, up to this. */
-const LONGEST = 3;
+/** The number of characters in the longest grams. */
+const MAX_LENGTH = 3;
 
-/** As much of a searched text as is looked for. */
-const SEARCHED = 64;
+/** How many characters of a searched text are turned into grams. The search compares the whole text afterwards. */
+const MAX_SEARCHED = 64;
 
 /**
- * The grams of a folded text: what stands in one, two or three of its characters, each as a number that begins with the
- * field, so that a search stays within it.
+ * The grams of a folded text: its runs of one, two and three characters, each as a number that includes the field's ID, so
+ * that a search finds texts of this field only.
  */
 export function textGrams(fieldId: number, folded: string): number[] {
   const points = codePoints(folded);
   const grams = new Set<number>();
-  for (let length = 1; length <= LONGEST; length += 1) addGrams(grams, points, length);
+  for (let length = 1; length <= MAX_LENGTH; length += 1) addGrams(grams, points, length);
   return inField(fieldId, grams);
 }
 
-/** Grams that every text has which contains another; of an empty one none. */
+/** The grams that a text must have to contain the searched text: those of one length. None for an empty text. */
 export function searchedGrams(fieldId: number, folded: string): number[] {
-  const points = codePoints(folded).slice(0, SEARCHED);
+  const points = codePoints(folded).slice(0, MAX_SEARCHED);
   const grams = new Set<number>();
-  if (points.length > 0) addGrams(grams, points, Math.min(points.length, LONGEST));
+  if (points.length > 0) addGrams(grams, points, Math.min(points.length, MAX_LENGTH));
   return inField(fieldId, grams);
 }
 
-/** By code points, as Postgres compares texts. */
+/** Postgres compares texts by code points, too. */
 const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) ?? 0);
 
 function addGrams(grams: Set<number>, points: readonly number[], length: number): void {

@@ -1,4 +1,4 @@
-import { invalid } from '@tocsin/http';
+import { invalidRequest } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/runtime';
 import { fold } from '../domain/fold.ts';
 
@@ -7,14 +7,14 @@ export interface TimelineGroup {
   name: string;
 }
 
-/** The timeline groups of one workspace, over a pool or a transaction. */
+/** Stores the timeline groups of one workspace, over a pool or a transaction. */
 export function timelineGroupStore(db: Knex, workspaceId: number) {
   const groups = () => db('timeline_groups').where('workspace_id', workspaceId);
   return {
-    /** In their order. */
+    /** Returns the groups in their order. */
     list: async (): Promise<TimelineGroup[]> => groups().select<TimelineGroup[]>('id', 'name').orderBy(['rank', 'id']),
 
-    /** Of these groups, the first that events are still in. */
+    /** Returns one of these groups that still has events. */
     async findUsed(ids: readonly number[]): Promise<number | undefined> {
       const row = await db('timeline_events')
         .where('workspace_id', workspaceId)
@@ -24,21 +24,27 @@ export function timelineGroupStore(db: Knex, workspaceId: number) {
     },
 
     /**
-     * Makes these the workspace's groups, in this order.
-     * @throws DomainError `invalid_request` when an event has come into one of the others
+     * Replaces the workspace's groups by these, in this order.
+     * @throws DomainError `invalid_request` if a removed group has events
      */
-    async replace(wanted: readonly TimelineGroup[]): Promise<void> {
-      const ids = wanted.map(({ id }) => id);
+    async replace(requested: readonly TimelineGroup[]): Promise<void> {
+      const ids = requested.map(({ id }) => id);
       try {
         await groups().whereNotIn('id', ids).delete();
       } catch (error) {
         if (brokenConstraint(error) !== 'timeline_events_group') throw error;
-        throw invalid('timeline_groups', 'A group cannot be removed: timeline events are in it');
+        throw invalidRequest('timeline_groups', 'A group with timeline events cannot be removed');
       }
-      if (wanted.length === 0) return;
+      if (requested.length === 0) return;
       await db('timeline_groups')
         .insert(
-          wanted.map(({ id, name }, rank) => ({ workspace_id: workspaceId, id, name, name_folded: fold(name), rank })),
+          requested.map(({ id, name }, rank) => ({
+            workspace_id: workspaceId,
+            id,
+            name,
+            name_folded: fold(name),
+            rank,
+          })),
         )
         .onConflict(['workspace_id', 'id'])
         .merge(['name', 'name_folded', 'rank']);

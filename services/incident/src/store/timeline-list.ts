@@ -2,50 +2,57 @@ import type { Instant, Knex } from '@tocsin/runtime';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { incidentStore } from './incident-store.ts';
-import { all, choices, condition, type Condition, timeBounds, where } from './timeline-conditions.ts';
+import {
+  allOf,
+  contentConditions,
+  condition,
+  type Condition,
+  timeConditions,
+  applyCondition,
+} from './timeline-conditions.ts';
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineEvent } from './timeline-row.ts';
 
-/** What stands beside a page of a timeline. */
+/** The counts beside a page of a timeline. */
 export interface TimelineCounts {
-  /** By the time bounds alone. */
+  /** Events within the time bounds, regardless of other filters. */
   allEvents: number;
   types: Record<string, number>;
   sources: Record<string, number>;
   tags: Record<string, number>;
-  /** By all filters. */
+  /** Events that match all filters. */
   matched: number;
 }
 
-/** A place in the order of timelines. */
+/** A position in the order of timelines. */
 export interface TimelinePosition {
   startedAt: Instant;
   id: number;
 }
 
-export interface TimelineRead {
+export interface TimelineQuery {
   workspaceId: number;
   incidentId: number;
   filters: TimelineFilters;
   limit: number;
-  /** The place that the events come after, in the order asked for. */
+  /** The position after which the page begins, in the requested order. */
   after: TimelinePosition | undefined;
 }
 
 /**
- * Some of an incident's timeline, and its counts; from one snapshot, so that they agree.
+ * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree.
  * @throws DomainError `not_found`
  */
-export async function readTimeline(database: Knex, read: TimelineRead) {
+export async function readTimeline(database: Knex, query: TimelineQuery) {
   return database.transaction(
     async (trx) => {
-      const { lastEventAt } = await incidentStore(trx, read.workspaceId).get(read.incidentId);
-      const predicate = all(choices(read.filters, read.workspaceId));
+      const { lastEventAt } = await incidentStore(trx, query.workspaceId).get(query.incidentId);
+      const predicate = allOf(contentConditions(query.filters, query.workspaceId));
       const bounded = () =>
-        where(
+        applyCondition(
           trx('timeline_events'),
-          all([condition('incident_id = ?', read.incidentId), ...timeBounds(read.filters)]),
+          allOf([condition('incident_id = ?', query.incidentId), ...timeConditions(query.filters)]),
         );
-      const events = await list(where(bounded(), predicate), read);
+      const events = await list(applyCondition(bounded(), predicate), query);
       return {
         events,
         counts: await count({ trx, bounded, predicate }),
@@ -60,7 +67,7 @@ export async function readTimeline(database: Knex, read: TimelineRead) {
   );
 }
 
-async function list(query: Knex.QueryBuilder, { filters: { order }, limit, after }: TimelineRead) {
+async function list(query: Knex.QueryBuilder, { filters: { order }, limit, after }: TimelineQuery) {
   if (after !== undefined) {
     void query.whereRaw(`(started_at, id) ${order === 'asc' ? '>' : '<'} (?::timestamptz, ?::bigint)`, [
       after.startedAt,
@@ -100,7 +107,7 @@ async function count(options: {
     .joinRaw('cross join unnest(tags) as tag')
     .select<Count[]>('tag as key', trx.raw('count(*) as events'))
     .groupBy('tag');
-  // From entries, and not by assignment: a type may be called `__proto__`.
+  // Not by assignment, because a type may be `__proto__`.
   const byKey = (counts: readonly Count[]) => Object.fromEntries(counts.map(({ key, events }) => [key, events]));
   const total = rows.find(({ by }) => by === 'all');
   return {

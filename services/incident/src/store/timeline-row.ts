@@ -1,78 +1,46 @@
-import type { Instant } from '@tocsin/runtime';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import { fold } from '../domain/fold.ts';
-import type { EvidenceLink, NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
-/** A row of `timeline_events`, as far as the resource needs it. */
-export interface TimelineRow {
-  id: number;
-  incident_id: number;
-  revision: number;
-  started_at: Instant;
-  ended_at: Instant | null;
-  is_ongoing: boolean;
-  group_id: number | null;
-  is_key: boolean;
-  source: string;
-  source_ref: string;
-  type: string;
-  icon: string;
-  title: string;
-  body: string;
-  collaboration_generation: number;
-  tags: string[];
-  ai_context: string;
-  created_by: string;
-  comment_count: number;
-  source_window_started_at: Instant | null;
-  source_window_ended_at: Instant | null;
-  evidence_links: EvidenceLink[];
-}
+/** The columns of `timeline_events` that hold an event. */
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  incidentId: column('incident_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  startedAt: column('started_at', 'timestamptz'),
+  endedAt: column('ended_at', 'timestamptz'),
+  isOngoing: column('is_ongoing', 'boolean'),
+  groupId: column('group_id', 'bigint'),
+  isKey: column('is_key', 'boolean'),
+  source: column('source', 'text'),
+  sourceRef: column('source_ref', 'text'),
+  type: column('type', 'text'),
+  icon: column('icon', 'text'),
+  title: column('title', 'text'),
+  body: column('body', 'text'),
+  collaborationGeneration: column('collaboration_generation', 'bigint'),
+  tags: column('tags', 'text[]'),
+  aiContext: column('ai_context', 'text'),
+  createdBy: column('created_by', 'text'),
+  commentCount: column('comment_count', 'bigint'),
+  sourceWindowStartedAt: column('source_window_started_at', 'timestamptz'),
+  sourceWindowEndedAt: column('source_window_ended_at', 'timestamptz'),
+  evidenceLinks: column('evidence_links', 'jsonb'),
+} as const satisfies ColumnsOf<TimelineEvent>;
 
-/** Which column holds which property. */
-const COLUMN_OF = {
-  id: 'id',
-  incidentId: 'incident_id',
-  revision: 'revision',
-  startedAt: 'started_at',
-  endedAt: 'ended_at',
-  isOngoing: 'is_ongoing',
-  groupId: 'group_id',
-  isKey: 'is_key',
-  source: 'source',
-  sourceRef: 'source_ref',
-  type: 'type',
-  icon: 'icon',
-  title: 'title',
-  body: 'body',
-  collaborationGeneration: 'collaboration_generation',
-  tags: 'tags',
-  aiContext: 'ai_context',
-  createdBy: 'created_by',
-  commentCount: 'comment_count',
-  sourceWindowStartedAt: 'source_window_started_at',
-  sourceWindowEndedAt: 'source_window_ended_at',
-  evidenceLinks: 'evidence_links',
-} as const satisfies Record<keyof TimelineEvent, keyof TimelineRow>;
+export type TimelineRow = RowOf<TimelineEvent, typeof COLUMNS>;
 
-export const TIMELINE_COLUMNS = Object.values(COLUMN_OF);
+const mapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
 
-const PROPERTIES = Object.entries(COLUMN_OF) as [keyof TimelineEvent, keyof TimelineRow][];
+export const TIMELINE_COLUMNS = mapping.names;
 
-export function toTimelineEvent(row: TimelineRow): TimelineEvent {
-  return Object.fromEntries(
-    PROPERTIES.map(([property, column]) => [property, row[column]]),
-  ) as unknown as TimelineEvent;
-}
+export const toTimelineEvent = mapping.toEntity;
 
-/** A whole event's columns, what it is found by included. */
+/** Bindable values of an event without its ID, and of the folded texts that searches compare, by column. */
 export function toTimelineColumns(event: NewTimelineEvent): Record<string, unknown> {
-  const { source, type, tags, title, body, aiContext, evidenceLinks } = event;
-  const values: Partial<TimelineEvent> = event;
+  const { source, type, tags, title, body, aiContext } = event;
   return {
-    ...Object.fromEntries(
-      PROPERTIES.filter(([property]) => property !== 'id').map(([property, column]) => [column, values[property]]),
-    ),
-    evidence_links: JSON.stringify(evidenceLinks),
+    ...mapping.toRow({ ...event, id: undefined }),
     source_folded: fold(source),
     type_folded: fold(type),
     tags_folded: tags.map(fold),

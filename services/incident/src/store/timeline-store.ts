@@ -1,9 +1,9 @@
-import { invalid, notFound } from '@tocsin/http';
+import { invalidRequest, notFound } from '@tocsin/http';
 import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
 
-/** Timeline events of one workspace, over a pool or a transaction. */
+/** Stores the timeline events of one workspace, over a pool or a transaction. */
 export function timelineStore(db: Knex, workspaceId: number) {
   const events = () => db<TimelineRow>('timeline_events').where('workspace_id', workspaceId);
   const one = (row: TimelineRow | undefined): TimelineEvent => {
@@ -14,40 +14,42 @@ export function timelineStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<TimelineEvent> => one(await events().where({ id }).first(TIMELINE_COLUMNS)),
 
-    /** For a transaction that holds the incident, and so its whole timeline. @throws DomainError `not_found` */
+    /** Locks the event; the transaction must have locked the incident. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<TimelineEvent> =>
       one(await events().where({ id }).forUpdate().first(TIMELINE_COLUMNS)),
 
-    /** Whose event it is, which never changes. @throws DomainError `not_found` */
+    /** Returns the event's incident, which never changes. @throws DomainError `not_found` */
     async getIncidentId(id: number): Promise<number> {
       const row = await events().where({ id }).first('incident_id');
       if (row === undefined) throw notFound('The timeline event');
       return row.incident_id;
     },
 
-    /** @throws DomainError `invalid_request` for a group that the workspace does not have */
+    /** @throws DomainError `invalid_request` if the workspace has no such group */
     async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
       const columns = { ...toTimelineColumns(event), workspace_id: workspaceId };
-      const [row] = await inKnownGroup(db('timeline_events').insert(columns).returning<{ id: number }[]>('id'));
+      const [row] = await reportingUnknownGroup(
+        db('timeline_events').insert(columns).returning<{ id: number }[]>('id'),
+      );
       return { ...event, id: (row as { id: number }).id };
     },
 
-    /** At least one, in one statement; events of one moment stay in their order. None is in a group. */
+    /** Inserts events in one statement, at least one; events of the same time keep their order. They must have no group. */
     async insertAll(events: readonly NewTimelineEvent[]): Promise<void> {
       const rows = events.map((event) => ({ ...toTimelineColumns(event), workspace_id: workspaceId }));
       await db('timeline_events').insert(rows);
     },
 
-    /** @throws DomainError `invalid_request` for a group that the workspace does not have */
+    /** @throws DomainError `invalid_request` if the workspace has no such group */
     async update(event: TimelineEvent): Promise<void> {
-      await inKnownGroup(events().where('id', event.id).update(toTimelineColumns(event)));
+      await reportingUnknownGroup(events().where('id', event.id).update(toTimelineColumns(event)));
     },
 
     async delete(id: number): Promise<void> {
       await events().where({ id }).delete();
     },
 
-    /** The beginning of an incident's last event, by the order of timelines. */
+    /** Returns the title and the beginning of the body of an incident's last event, in the order of timelines. */
     async findLatest(incidentId: number): Promise<{ startedAt: Instant; title: string; body: string } | undefined> {
       const row = await events()
         .where('incident_id', incidentId)
@@ -65,12 +67,12 @@ export function timelineStore(db: Knex, workspaceId: number) {
   };
 }
 
-async function inKnownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
+async function reportingUnknownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
   try {
     return await write;
   } catch (error) {
     if (brokenConstraint(error) === 'timeline_events_group') {
-      throw invalid('group_id', 'Must be a timeline group of the workspace');
+      throw invalidRequest('group_id', 'Must be a timeline group of the workspace');
     }
     throw error;
   }

@@ -2,11 +2,11 @@ import type { UnmanagedReferences } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/runtime';
 
 /** contract: Limits */
-const MAX = 100;
+const MAX_REFERENCES = 100;
 
 /**
- * The `service` values of a workspace's active incidents that are no slug in the catalog (contract: Catalog), the most
- * frequent first. An archived service is still a service.
+ * Returns the `service` values of a workspace's active incidents that match no slug of the catalog (contract: Catalog), the
+ * most frequent first. Archived services count as matches.
  */
 export async function unmanagedReferences(db: Knex, workspaceId: number): Promise<UnmanagedReferences> {
   const used = db('incidents')
@@ -23,10 +23,10 @@ export async function unmanagedReferences(db: Knex, workspaceId: number): Promis
       db('replica_services')
         .select('id')
         .where('workspace_id', workspaceId)
-        // Slugs are kept in NFC, and references are matched to them in NFC.
+        // The catalog stores slugs in NFC.
         .whereRaw('slug = normalize(used.value, NFC)'),
     )
     .orderByRaw('incident_count desc, value collate "C"')
-    .limit(MAX + 1);
-  return { references: rows.slice(0, MAX), truncated: rows.length > MAX };
+    .limit(MAX_REFERENCES + 1);
+  return { references: rows.slice(0, MAX_REFERENCES), truncated: rows.length > MAX_REFERENCES };
 }

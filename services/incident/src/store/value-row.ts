@@ -4,7 +4,7 @@ import { fold } from '../domain/fold.ts';
 import type { FieldValue } from '../domain/values.ts';
 import { textGrams } from './text-grams.ts';
 
-/** What lists filter and sort by: of these columns a row fills those of its field's type. */
+/** The columns that lists filter and sort by; a row fills those of its field's type. */
 interface TypedColumns {
   text_value?: string;
   text_folded?: string;
@@ -19,7 +19,7 @@ interface TypedColumns {
   option_keys?: string[];
 }
 
-/** A row of `incident_values` without its incident. */
+/** A row of `incident_values` without the incident's ID. */
 export interface ValueRecord extends TypedColumns {
   field_id: number;
   slug: string;
@@ -51,13 +51,13 @@ const TYPE_OF = {
 
 export const VALUE_COLUMNS = Object.keys(TYPE_OF);
 
-/** Records bound as one JSON parameter, as rows named `value`. */
+/** Returns SQL that reads records from one JSON parameter as rows named `value`. */
 export const valueRows = (parameter: string) =>
   `jsonb_to_recordset(${parameter}::jsonb) as value (${Object.entries(TYPE_OF)
     .map(([column, type]) => `${column} ${type}`)
     .join(', ')})`;
 
-/** A checked value as its row, by whom and when it was set. */
+/** Returns the row of a validated value. */
 export function toRecord({ field, value }: FieldValue, set: { at: Instant; by: string }): ValueRecord {
   return {
     field_id: field.id,
@@ -107,8 +107,8 @@ function typedColumns({ id, field_type }: CustomFieldDefinition, value: unknown)
 
 const textColumns = (text: string) => ({ text_value: text, text_folded: fold(text) });
 
-/** The part of a text that indexes hold: a whole one may be longer than an index entry can be. */
+/** The part of a text that is indexed: index entries have a maximum size. */
 export const beginning = (text: string) => [...text].slice(0, 128).join('');
 
-/** An option as `option_keys` holds it. */
+/** An option as `option_keys` stores it. */
 export const optionKey = (fieldId: number, option: string) => `${fieldId} ${beginning(option)}`;

@@ -2,7 +2,7 @@ import type { FieldType } from '@tocsin/contracts';
 import type { Instant, Knex } from '@tocsin/runtime';
 import { VALUE_COLUMNS, type ValueRecord, valueRows } from './value-row.ts';
 
-/** A value that an incident holds. */
+/** A value of an incident. */
 export interface StoredValue {
   fieldId: number;
   slug: string;
@@ -20,12 +20,12 @@ const PUT = `
   select ?, ?, ${COLUMNS} from ${valueRows('?')}
   on conflict (incident_id, field_id) do update set ${VALUE_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
-/** The custom-field values of incidents of one workspace, over a pool or a transaction. */
+/** Stores the custom-field values of one workspace's incidents, over a pool or a transaction. */
 export function valueStore(db: Knex, workspaceId: number) {
   const ofIncident = (incidentId: number) =>
     db('incident_values').where({ workspace_id: workspaceId, incident_id: incidentId });
   return {
-    /** In no order of their own. */
+    /** Returns the values in no particular order. */
     async list(incidentId: number): Promise<StoredValue[]> {
       const rows = await ofIncident(incidentId).select<ValueRow[]>(
         'field_id',
@@ -45,12 +45,12 @@ export function valueStore(db: Knex, workspaceId: number) {
       }));
     },
 
-    /** Of an incident that this transaction has locked. */
+    /** Inserts or replaces values of an incident that this transaction has locked. */
     async put(incidentId: number, records: readonly ValueRecord[]): Promise<void> {
       if (records.length > 0) await db.raw(PUT, [workspaceId, incidentId, JSON.stringify(records)]);
     },
 
-    /** Of an incident that this transaction has locked. */
+    /** Deletes values of an incident that this transaction has locked. */
     async remove(incidentId: number, fieldIds: readonly number[]): Promise<void> {
       if (fieldIds.length > 0) await ofIncident(incidentId).whereIn('field_id', fieldIds).delete();
     },

@@ -2,36 +2,40 @@ import { type Knex, openKeyring } from '@tocsin/runtime';
 import { type Chat, ChatError } from '../clients/chat.ts';
 import { type ChatConnection, chatConnectionStore } from '../store/chat-connection-store.ts';
 
-/** A workspace's chat, and the template of its channels' names. */
+/** A workspace's chat and its template for channel names. */
 export interface ConnectedChat {
   chat: Chat;
   template: string;
 }
 
-/** Where the chats of workspaces are reached. */
+/** Opens the chats of workspaces. */
 export interface Chats {
   /**
-   * Read anew each time: a connection that was just made or cut counts at once.
-   * @throws ChatError `not_connected` for a token that was sealed with a secret key that is gone
+   * Reads the connection each time, so that a new or removed connection takes effect at once.
+   * @param signal cancels the calls to the chat
+   * @throws ChatError `not_connected` if the secret key that encrypted the token is no longer configured
    */
-  find(workspaceId: number, patience: Patience): Promise<ConnectedChat | undefined>;
-  /** Seals tokens that an older key sealed with the current one. One whose key is gone stays as it is. */
-  reseal(): Promise<void>;
+  find(workspaceId: number, timeout: ChatTimeout, signal?: AbortSignal): Promise<ConnectedChat | undefined>;
+  /**
+   * Encrypts all tokens with the current key. Leaves tokens whose key is no longer configured.
+   * @returns the workspaces of those tokens
+   */
+  rotateEncryption(): Promise<number[]>;
 }
 
-/** For how long a chat is asked, all calls of one question together: while a client waits, or while nobody does. */
-export type Patience = 'while-a-client-waits' | 'in-the-background';
+/** Selects the time limit of a chat's method: for a request that a client waits for, or for background work. */
+export type ChatTimeout = 'request' | 'background';
 
 /** Opens a chat with a connection's token. */
-export type OpenChat = (token: string, patience: Patience) => Chat;
+export type OpenChat = (token: string, timeout: ChatTimeout, signal?: AbortSignal) => Chat;
 
-/** The keyring that seals tokens at rest; each opens only for its workspace. */
+/** The keyring that encrypts stored tokens; each token is bound to its workspace. */
 export const chatKeyring = (secretKeys: string) => openKeyring(secretKeys, 'chat-token');
 
 export function chats(options: { database: Knex; secretKeys: string; open: OpenChat }): Chats {
   const { database, open } = options;
   const keyring = chatKeyring(options.secretKeys);
-  const openable = ({ token, workspaceId }: ChatConnection): string | undefined => {
+  const decryptToken = ({ token, workspaceId }: ChatConnection): string | undefined => {
     try {
       return keyring.open(token, String(workspaceId));
     } catch {
@@ -39,22 +43,26 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
     }
   };
   return {
-    async find(workspaceId, patience) {
+    async find(workspaceId, timeout, signal) {
       const connection = await chatConnectionStore(database).find(workspaceId);
       if (connection === undefined) return undefined;
-      const token = openable(connection);
-      if (token === undefined) throw new ChatError('not_connected', 'The key that sealed the token is gone');
-      return { chat: open(token, patience), template: connection.channelTemplate };
+      const token = decryptToken(connection);
+      if (token === undefined)
+        throw new ChatError('not_connected', 'The key that encrypted the token is not configured');
+      return { chat: open(token, timeout, signal), template: connection.channelTemplate };
     },
 
-    reseal: async () =>
+    rotateEncryption: async () =>
       database.transaction(async (trx) => {
         const store = chatConnectionStore(trx);
-        for (const connection of await store.sealedByOthers(keyring.currentKeyId)) {
+        const undecryptable: number[] = [];
+        for (const connection of await store.listEncryptedWithOtherKeys(keyring.currentKeyId)) {
           const { workspaceId } = connection;
-          const token = openable(connection);
-          if (token !== undefined) await store.reseal(workspaceId, keyring.seal(token, String(workspaceId)));
+          const token = decryptToken(connection);
+          if (token === undefined) undecryptable.push(workspaceId);
+          else await store.replaceToken(workspaceId, keyring.seal(token, String(workspaceId)));
         }
+        return undecryptable;
       }),
   };
 }

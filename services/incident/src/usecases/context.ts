@@ -1,5 +1,5 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import type { Principal } from '@tocsin/http';
+import { type Caller, eventOrigin } from '@tocsin/resources';
 import type { Clock, Knex } from '@tocsin/runtime';
 import type { SourceDocuments } from '../clients/source-documents.ts';
 import type { Configurations } from '../store/configuration-store.ts';
@@ -7,8 +7,8 @@ import type { FieldDefinitions } from '../store/field-definitions.ts';
 import type { Chats } from './chats.ts';
 import type { Replicas } from './replicas.ts';
 
-/** What commands work with. */
-export interface Tools {
+/** The dependencies of commands. */
+export interface Dependencies {
   database: Knex;
   clock: Clock;
   configurations: Configurations;
@@ -16,39 +16,22 @@ export interface Tools {
   fields: FieldDefinitions;
   documents: SourceDocuments;
   chats: Chats;
-  /** Publishes at once what a commit left in the outbox. */
+  /** Makes the relay publish the outbox now; call it after the commit. */
   wakeRelay: () => void;
-  /** Begins at once what a commit asked to be set up. */
+  /** Makes the provisioner look for due steps now; call it after the commit. */
   wakeProvisioner: () => void;
 }
 
-/** For whom a command is carried out, and within which request. */
-export interface Caller {
-  principal: Principal;
-  requestId: string;
-}
-
-/** A user as string fields and the changelog name one. */
+/** The user's ID as text, as string fields and the changelog store it. */
 export const actorOf = ({ principal }: Caller) => String(principal.user_id);
 
-/** The workspace as events name it. */
-export const eventWorkspaceOf = ({ principal: { workspace } }: Caller): EventWorkspace => ({
-  id: workspace.id,
-  slug: workspace.slug,
-  is_demo: workspace.is_demo,
-});
-
-/** Whose a change is, as the changelog and the event tell it. */
+/** The author of a change, for the changelog and the event. */
 export interface Author {
-  /** A user's ID, or the word for a part of the system. */
+  /** A user's ID, or the name of a part of the system, such as `slack`. */
   actor: string;
   workspace: EventWorkspace;
-  /** The request that it goes back to. */
+  /** The request that caused the change. */
   requestId: string;
 }
 
-export const authorOf = (caller: Caller): Author => ({
-  actor: actorOf(caller),
-  workspace: eventWorkspaceOf(caller),
-  requestId: caller.requestId,
-});
+export const authorOf = (caller: Caller): Author => ({ actor: actorOf(caller), ...eventOrigin(caller) });

@@ -1,43 +1,46 @@
 import type { IdempotencyClaim } from '@tocsin/http';
 import { checkWritable } from '../domain/lifecycle.ts';
-import { record, type TimelineEvent } from '../domain/timeline-event.ts';
+import { newTimelineEvent, type TimelineEvent, type TimelineEventProperties } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
+import type { Caller } from '@tocsin/resources';
+import { actorOf, authorOf, type Dependencies } from './context.ts';
 import { saveTimeline } from './save-timeline.ts';
-import { timelinePropertiesOf, type WireTimelineProperties } from './timeline-properties.ts';
 
 export interface CreateTimelineEventCommand extends Caller {
   incidentId: number;
-  body: WireTimelineProperties & { body: string };
+  properties: Partial<TimelineEventProperties> & { body: string };
   claim: IdempotencyClaim | undefined;
   render: (event: TimelineEvent) => string;
 }
 
 /**
- * Adds an event to an active incident's timeline (contract: Timeline); the outcome of its Idempotency-Key commits with it.
- * @returns the answer's text
+ * Adds an event to an active incident's timeline (contract: Timeline). The result of the Idempotency-Key commits with it.
+ * @returns the response body
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
  */
-export async function createTimelineEvent(tools: Tools, command: CreateTimelineEventCommand): Promise<string> {
-  const { principal, incidentId, body, claim, render } = command;
+export async function createTimelineEvent(
+  dependencies: Dependencies,
+  command: CreateTimelineEventCommand,
+): Promise<string> {
+  const { principal, incidentId, properties, claim, render } = command;
   const workspaceId = principal.workspace.id;
-  // What is wrong with the body is told before anything about the incident.
-  const recorded = record({
+  // An invalid body is reported before anything about the incident.
+  const created = newTimelineEvent({
     incidentId,
     source: 'api',
-    by: actorOf(command),
-    properties: { startedAt: tools.clock.now(), ...timelinePropertiesOf(body), body: body.body },
+    createdBy: actorOf(command),
+    properties: { startedAt: dependencies.clock.now(), ...properties },
   });
-  const text = await tools.database.transaction(async (trx) => {
+  const text = await dependencies.database.transaction(async (trx) => {
     const before = await incidentStore(trx, workspaceId).getForUpdate(incidentId);
     checkWritable(before);
-    const event = await timelineStore(trx, workspaceId).insert(recorded);
-    await saveTimeline({ trx, author: authorOf(command), before, more: 1, now: tools.clock.now() });
-    const answer = render(event);
-    await claim?.finish(trx, { status: 201, text: answer, revision: event.revision });
-    return answer;
+    const event = await timelineStore(trx, workspaceId).insert(created);
+    await saveTimeline({ trx, author: authorOf(command), before, added: 1, now: dependencies.clock.now() });
+    const rendered = render(event);
+    await claim?.finish(trx, { status: 201, text: rendered, revision: event.revision });
+    return rendered;
   });
-  tools.wakeRelay();
+  dependencies.wakeRelay();
   return text;
 }

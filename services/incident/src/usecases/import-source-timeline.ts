@@ -2,42 +2,43 @@ import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http
 import type { Knex, Logger } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
-import type { SourceImport, SourceReading } from '../domain/source/document.ts';
-import { record } from '../domain/timeline-event.ts';
+import type { SourceImport, SourceDocument } from '../domain/source/document.ts';
+import { newTimelineEvent } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
+import type { Caller } from '@tocsin/resources';
+import { actorOf, authorOf, type Dependencies } from './context.ts';
 import { saveTimeline } from './save-timeline.ts';
 
 export interface ImportCommand extends Caller {
-  /** As it was committed a moment ago. */
+  /** The committed incident. */
   incident: Incident;
   claim: IdempotencyClaim | undefined;
   log: Logger;
-  /** The answer's text for the incident and what became of the import. */
+  /** Renders the response body. */
   render: (incident: Incident, sourceImport: SourceImport) => string;
 }
 
-export interface Answer {
+/** A response body and the incident's revision in it. */
+export interface StoredReply {
   text: string;
-  /** The incident's. */
   revision: number;
 }
 
-interface Imported {
+interface ImportResult {
   sourceImport: SourceImport;
-  answer: Answer;
+  reply: StoredReply;
 }
 
 /**
- * Imports the document of a new incident's `doc_url` into its timeline (contract: Timeline imports). The document is asked for
- * outside of any transaction; its events, the incident's figures and the outcome of the Idempotency-Key then commit together.
- * The incident is there already, so whatever goes wrong is told in the answer and never thrown.
+ * Imports the document at a new incident's `doc_url` into its timeline (contract: Timeline imports). It fetches the document
+ * outside of any transaction; then the events, the incident's timeline summary and the result of the Idempotency-Key commit
+ * together. The incident exists already, so a failure is part of the response and never thrown.
  */
-export async function importSourceTimeline(tools: Tools, command: ImportCommand): Promise<Answer> {
+export async function importSourceTimeline(dependencies: Dependencies, command: ImportCommand): Promise<StoredReply> {
   const { principal, incident, log } = command;
-  const begun = performance.now();
-  const { sourceImport, answer } = await attempt(tools, command);
+  const start = performance.now();
+  const { sourceImport, reply } = await attempt(dependencies, command);
   log.info(
     {
       incident: incident.id,
@@ -45,73 +46,81 @@ export async function importSourceTimeline(tools: Tools, command: ImportCommand)
       source: URL.parse(incident.docUrl)?.hostname,
       result: sourceImport.status,
       events: sourceImport.eventCount,
-      duration: Math.round(performance.now() - begun),
+      duration: Math.round(performance.now() - start),
     },
-    'a timeline was to be imported',
+    'timeline import finished',
   );
-  return answer;
+  return reply;
 }
 
-async function attempt(tools: Tools, command: ImportCommand): Promise<Imported> {
+async function attempt(dependencies: Dependencies, command: ImportCommand): Promise<ImportResult> {
   let sourceImport: SourceImport;
   try {
-    const read = await tools.documents.read(command.incident.docUrl, command.principal.workspace.id);
-    if (read.status === 'imported') return await saveEvents(tools, command, read);
-    sourceImport = read;
+    const document = await dependencies.documents.read(command.incident.docUrl, command.principal.workspace.id);
+    if (document.status === 'imported') return await saveEvents(dependencies, command, document);
+    sourceImport = document;
   } catch (error) {
-    const reason = error instanceof DomainError ? OVERTAKEN[error.code] : undefined;
-    if (reason === undefined) command.log.error({ err: error }, 'the events of a document could not be saved');
+    const reason = error instanceof DomainError ? CONFLICT_REASONS[error.code] : undefined;
+    if (reason === undefined) command.log.error({ err: error }, 'cannot save the events of a document');
     sourceImport = { status: 'failed', reason: reason ?? 'The events of the document could not be saved' };
   }
-  return { sourceImport, answer: await answerWithoutEvents(tools, command, sourceImport) };
+  return { sourceImport, reply: await replyWithoutEvents(dependencies, command, sourceImport) };
 }
 
-/** What can happen to an incident while its document is fetched. */
-const OVERTAKEN: Partial<Record<ErrorCode, string>> = {
+/** Changes of the incident while its document was fetched. */
+const CONFLICT_REASONS: Partial<Record<ErrorCode, string>> = {
   invalid_resource_state: 'The incident was archived before the events could be added',
-  not_found: 'The incident was removed before the events could be added',
+  not_found: 'The incident was deleted before the events could be added',
 };
 
 async function saveEvents(
-  tools: Tools,
+  dependencies: Dependencies,
   command: ImportCommand,
-  { events, ...read }: Extract<SourceReading, { status: 'imported' }>,
-): Promise<Imported> {
+  { events, ...result }: Extract<SourceDocument, { status: 'imported' }>,
+): Promise<ImportResult> {
   const { principal, incident, claim, render } = command;
   const workspaceId = principal.workspace.id;
-  const sourceImport = { ...read, eventCount: events.length };
-  const recorded = events.map((properties) => ({
-    ...record({ incidentId: incident.id, source: 'import', by: actorOf(command), properties }),
+  const sourceImport = { ...result, eventCount: events.length };
+  const newEvents = events.map((properties) => ({
+    ...newTimelineEvent({ incidentId: incident.id, source: 'import', createdBy: actorOf(command), properties }),
     sourceRef: incident.docUrl,
   }));
-  const answer = await tools.database.transaction(async (trx) => {
+  const reply = await dependencies.database.transaction(async (trx) => {
     const before = await incidentStore(trx, workspaceId).getForUpdate(incident.id);
     checkWritable(before);
-    await timelineStore(trx, workspaceId).insertAll(recorded);
-    const saving = { trx, author: authorOf(command), before, now: tools.clock.now() };
-    const after = await saveTimeline({ ...saving, more: recorded.length });
-    return conclude(trx, claim, { text: render(after, sourceImport), revision: after.revision });
+    await timelineStore(trx, workspaceId).insertAll(newEvents);
+    const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
+    const after = await saveTimeline({ ...options, added: newEvents.length });
+    return finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
   });
-  tools.wakeRelay();
-  return { sourceImport, answer };
+  dependencies.wakeRelay();
+  return { sourceImport, reply };
 }
 
-/** Shows the incident as it is by now. Where not even that can be read, or kept, it is still true that it was made. */
-async function answerWithoutEvents(tools: Tools, command: ImportCommand, sourceImport: SourceImport): Promise<Answer> {
+/** Renders the current incident. If it cannot be read or stored, renders the created one: the create itself succeeded. */
+async function replyWithoutEvents(
+  dependencies: Dependencies,
+  command: ImportCommand,
+  sourceImport: SourceImport,
+): Promise<StoredReply> {
   const { principal, incident, claim, log, render } = command;
-  const answerFor = (shown: Incident) => ({ text: render(shown, sourceImport), revision: shown.revision });
+  const replyFor = (incident: Incident) => ({ text: render(incident, sourceImport), revision: incident.revision });
   try {
-    return await tools.database.transaction(async (trx) => {
-      const found = await incidentStore(trx, principal.workspace.id).find(incident.id);
-      return conclude(trx, claim, answerFor(found ?? incident));
+    return await dependencies.database.transaction(async (trx) => {
+      const current = await incidentStore(trx, principal.workspace.id).find(incident.id);
+      return finishClaim(trx, claim, replyFor(current ?? incident));
     });
   } catch (error) {
-    log.error({ err: error }, 'the outcome of an import could not be stored');
-    return answerFor(incident);
+    log.error({ err: error }, 'cannot store the result of an import');
+    return replyFor(incident);
   }
 }
 
-async function conclude(trx: Knex.Transaction, claim: IdempotencyClaim | undefined, answer: Answer): Promise<Answer> {
-  await claim?.finish(trx, { status: 201, ...answer });
-  return answer;
+async function finishClaim(
+  trx: Knex.Transaction,
+  claim: IdempotencyClaim | undefined,
+  reply: StoredReply,
+): Promise<StoredReply> {
+  await claim?.finish(trx, { status: 201, ...reply });
+  return reply;
 }

@@ -1,48 +1,48 @@
 import { Counter, type Dispatcher, type Logger, type Metrics, startDispatcher } from '@tocsin/runtime';
 import { stepQueue } from '../store/step-queue.ts';
-import type { ProvisioningTools } from './provision-channel.ts';
+import type { ProvisioningDependencies } from './provision-channel.ts';
 import { runStep } from './run-step.ts';
 
 export interface ProvisionerOptions {
-  tools: ProvisioningTools;
+  dependencies: ProvisioningDependencies;
   log: Logger;
   metrics: Metrics;
 }
 
-/** Steps that a process runs. */
-const AT_ONCE = 8;
-/** Milliseconds between two looks, for what another process left. */
-const INTERVAL = 1_000;
+/** Steps that one process runs at the same time. */
+const MAX_CONCURRENCY = 8;
+/** Milliseconds between two polls for steps of other processes. */
+const POLL_INTERVAL = 1_000;
 
-/** Sets up what incidents ask for outside (contract: Chat). */
-export function startProvisioner({ tools, log, metrics }: ProvisionerOptions): Dispatcher {
-  const { database, clock } = tools;
+/** Runs the provisioning steps of incidents (contract: Chat). */
+export function startProvisioner({ dependencies, log, metrics }: ProvisionerOptions): Dispatcher {
+  const { database, clock } = dependencies;
   const attempts = new Counter({
     name: 'tocsin_provisioning_attempts_total',
-    help: 'Attempts at steps of provisioning, by step and outcome',
+    help: 'Attempts of provisioning steps, by step and outcome',
     labelNames: ['step', 'outcome'],
     registers: [metrics],
   });
   return startDispatcher({
     name: 'provisioning',
-    interval: INTERVAL,
+    interval: POLL_INTERVAL,
     log,
     nextDue: async () => {
       const due = await stepQueue(database).nextDue();
       return due === undefined ? undefined : Date.parse(due) - Date.parse(clock.now());
     },
-    claim: async (underWay) => {
-      const room = AT_ONCE - underWay;
-      return room === 0 ? [] : stepQueue(database).claim({ now: clock.now(), limit: room });
+    claim: async (running) => {
+      const free = MAX_CONCURRENCY - running;
+      return free === 0 ? [] : stepQueue(database).claim({ now: clock.now(), limit: free });
     },
-    run: async (claim) => {
+    run: async (claim, stopping) => {
       const { incidentId: incident, workspaceId: workspace, requestId, key: step } = claim;
-      const { outcome, ...failed } = await runStep(tools, claim);
+      const { outcome, ...failure } = await runStep(dependencies, claim, stopping);
       attempts.inc({ step, outcome });
-      if (!('error' in failed)) return;
+      if (!('error' in failure)) return;
       log.warn(
-        { err: failed.error, request_id: requestId, workspace, incident, step, retry_in_ms: failed.wait },
-        'a step of provisioning did not succeed',
+        { err: failure.error, request_id: requestId, workspace, incident, step, retry_in_ms: failure.wait },
+        'provisioning step failed',
       );
     },
   });

@@ -1,57 +1,57 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalid, type WorkspaceContext } from '@tocsin/http';
+import { invalidRequest, type WorkspaceContext } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import type { IncidentProperties } from '../domain/incident.ts';
 import { replicaStore } from '../store/replica-store.ts';
-import { judge, type Standing } from './replicas.ts';
+import { unlessStale, type Freshness } from './replicas.ts';
 
 const REFERENCES = ['teamId', 'incidentManager', 'incidentResponders'] as const;
 
-type Referring = Partial<Pick<IncidentProperties, (typeof REFERENCES)[number]>>;
+type References = Partial<Pick<IncidentProperties, (typeof REFERENCES)[number]>>;
 
-/** Those that are not what they were: what stays is not judged again, though a team or user may have gone since. */
-export const newReferences = (before: Referring, said: Referring): Referring =>
+/** Returns the references that change. Unchanged ones are not checked again, even if the team or user is no longer active. */
+export const changedReferences = (before: References, changes: References): References =>
   Object.fromEntries(
-    REFERENCES.filter((name) => said[name] !== undefined && !isDeepStrictEqual(said[name], before[name])).map(
-      (name) => [name, said[name]],
+    REFERENCES.filter((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], before[name])).map(
+      (name) => [name, changes[name]],
     ),
   );
 
-/** Whether judging these properties takes the users' replica. */
-export const namesUsers = ({ incidentManager, incidentResponders }: Referring) =>
+/** Whether checking these properties needs the users' replica. */
+export const refersToUsers = ({ incidentManager, incidentResponders }: References) =>
   (incidentManager ?? '') !== '' || (incidentResponders ?? []).length > 0;
 
 /**
- * Checks what an incident refers to: a team must be active, a manager or responder an active user of the workspace.
- * @throws DomainError `invalid_request` naming the property; `service_unavailable` where the replica may be late
+ * Checks an incident's references: the team must be active; manager and responders must be active users of the workspace.
+ * @throws DomainError `invalid_request` naming the property; `service_unavailable` if the replica may be stale
  */
 export async function checkReferences(
   db: Knex,
-  references: { workspace: WorkspaceContext; properties: Referring; standing: Standing },
+  references: { workspace: WorkspaceContext; properties: References; freshness: Freshness },
 ): Promise<void> {
-  const { workspace, properties, standing } = references;
+  const { workspace, properties, freshness } = references;
   const store = replicaStore(db, workspace.id);
-  await judge(standing, 'catalog', async () => checkTeam(store, properties));
-  await judge(standing, 'users', async () => checkUsers(store, properties));
+  await unlessStale(freshness, 'catalog', async () => checkTeam(store, properties));
+  await unlessStale(freshness, 'users', async () => checkUsers(store, properties));
 }
 
 type ReplicaStore = ReturnType<typeof replicaStore>;
 
-async function checkTeam(store: ReplicaStore, { teamId }: Referring): Promise<void> {
+async function checkTeam(store: ReplicaStore, { teamId }: References): Promise<void> {
   if (typeof teamId === 'number' && !(await store.isActiveTeam(teamId))) {
-    throw invalid('team_id', 'Must be an active team');
+    throw invalidRequest('team_id', 'Must be an active team');
   }
 }
 
-async function checkUsers(store: ReplicaStore, properties: Referring): Promise<void> {
-  if (!namesUsers(properties)) return;
+async function checkUsers(store: ReplicaStore, properties: References): Promise<void> {
+  if (!refersToUsers(properties)) return;
   const { incidentManager = '', incidentResponders = [] } = properties;
-  const named = [...(incidentManager === '' ? [] : [incidentManager]), ...incidentResponders];
-  const active = await store.activeUsers(named.map(Number));
+  const userIds = [...(incidentManager === '' ? [] : [incidentManager]), ...incidentResponders];
+  const active = await store.activeUsers(userIds.map(Number));
   const isActive = (id: string) => active.has(Number(id));
   if (incidentManager !== '' && !isActive(incidentManager)) {
-    throw invalid('incident_manager', 'Must be an active user of the workspace');
+    throw invalidRequest('incident_manager', 'Must be an active user of the workspace');
   }
-  const stranger = incidentResponders.findIndex((id) => !isActive(id));
-  if (stranger !== -1) throw invalid(`incident_responders.${stranger}`, 'Must be an active user of the workspace');
+  const unknown = incidentResponders.findIndex((id) => !isActive(id));
+  if (unknown !== -1) throw invalidRequest(`incident_responders.${unknown}`, 'Must be an active user of the workspace');
 }

@@ -1,126 +1,202 @@
-import { DomainError, unavailable, type WorkspaceContext } from '@tocsin/http';
-import type { Knex, Logger, Versions } from '@tocsin/runtime';
-import { LRUCache } from 'lru-cache';
+import { DomainError, serviceUnavailable, type WorkspaceContext } from '@tocsin/http';
+import { boundedCache, type Knex, type Logger, type Versions } from '@tocsin/runtime';
 import type { Owners } from '../clients/owners.ts';
 import { type ReplicaOwner, replicaStore, type ReplicaVersion } from '../store/replica-store.ts';
 
-/** A workspace, and the gateway's version of it that the request was made with. */
+/** A workspace with its version at the gateway, as the request carries it. */
 export type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
 
-/** The version at which each replica surely stands; one that may be late has none. */
-export type Standing = ReadonlyMap<ReplicaOwner, number>;
-
-/** Brings replicas up to date before something is judged by them. */
-export interface Replicas {
-  /**
-   * After it, what these owners answered their clients before this call is in the replicas. An owner that cannot be
-   * reached leaves its replica as it stands: late news never stops an incident.
-   */
-  refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Standing>;
+/** What is known about the version of a replica. */
+export interface ReplicaState {
+  /** The replica is complete up to this version; `undefined` if the announced versions cannot be read. */
+  version: number | undefined;
+  /** Whether the owner was called within this request, so that a refusal by the replica is final. */
+  confirmed: boolean;
 }
 
-/**
- * Judges a request by an owner's replica. What a late replica allows, goes; what it refuses may be right by news that are still
- * to come, and nobody is told that something is not there by one who may not know of it yet.
- * @throws DomainError `service_unavailable` in place of a refusal, where the replica may be late
- */
-export async function judge<Verdict>(
-  standing: Standing,
-  owner: ReplicaOwner,
-  rule: () => Promise<Verdict> | Verdict,
-): Promise<Verdict> {
-  try {
-    return await rule();
-  } catch (error) {
-    if (!(error instanceof DomainError) || standing.has(owner)) throw error;
-    throw unavailable('What the request refers to cannot be checked just now');
+/** The states of replicas. A replica that may be stale and whose owner is unavailable is missing. */
+export type Freshness = ReadonlyMap<ReplicaOwner, ReplicaState>;
+
+/** Refreshes replicas before a request is checked against them. */
+export interface Replicas {
+  /**
+   * Afterwards the replicas contain every change that these owners confirmed to a client before this call. If an owner is
+   * unavailable its replica stays as it is: a stale replica never stops an incident.
+   */
+  refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Freshness>;
+  /**
+   * Refreshes the replicas and runs `work`, which checks with `unlessStale`. An owner may fail to announce a version, so
+   * before a replica refuses anything its owner is called, and `work` runs again: it must have no effect and hold no lock
+   * after it throws.
+   */
+  withFreshReplicas<Result>(
+    workspace: VersionedWorkspace,
+    owners: readonly ReplicaOwner[],
+    work: (freshness: Freshness) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** Tells `withFreshReplicas` that an owner has to confirm a refusal by its replica. Nothing else catches it. */
+class UnconfirmedRefusal extends Error {
+  readonly owner: ReplicaOwner;
+
+  constructor(owner: ReplicaOwner) {
+    super(`a refusal by the replica of ${owner} is not confirmed`);
+    this.owner = owner;
   }
 }
 
-const VERSIONED = { catalog: 'catalog', custom_field: 'custom_field' } as const;
+/**
+ * Checks a request against an owner's replica; use it within `withFreshReplicas`. A stale replica may allow a request, but it
+ * must not refuse one: a change that it does not have yet may make the request valid.
+ * @throws DomainError `service_unavailable` instead of a refusal if the replica may be stale
+ */
+export async function unlessStale<Result>(
+  freshness: Freshness,
+  owner: ReplicaOwner,
+  check: () => Promise<Result> | Result,
+): Promise<Result> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const state = freshness.get(owner);
+    if (state === undefined) throw serviceUnavailable('The references of the request cannot be checked at the moment');
+    if (!state.confirmed) throw new UnconfirmedRefusal(owner);
+    throw error;
+  }
+}
+
+const VERSION_NAMES = { catalog: 'catalog', custom_field: 'custom_field' } as const;
 
 export function replicas(options: { database: Knex; versions: Versions; owners: Owners; log: Logger }): Replicas {
   const { database, versions, owners, log } = options;
-  // Versions only rise, so what was once reached here stays reached, whichever process reached it.
-  const reached = new LRUCache<string, ReplicaVersion>({ max: 10_000 });
+  // Versions only rise, so a cached version stays valid even if another process writes the replica.
+  const cache = boundedCache<string, ReplicaVersion>({ bytes: 4 * 1_048_576 });
 
-  /** What each owner has announced; `undefined` when that is unknown and the owner has to be asked. */
-  const announced = async (workspace: VersionedWorkspace, wanted: readonly ReplicaOwner[]) => {
-    const shared = wanted.filter((owner) => owner !== 'users');
-    const known =
+  /** The version that each owner has announced; `undefined` if it is unknown and the owner has to be called. */
+  const readAnnouncedVersions = async (workspace: VersionedWorkspace, requested: readonly ReplicaOwner[]) => {
+    const shared = requested.filter((owner) => owner !== 'users');
+    const announced =
       shared.length === 0
         ? []
         : await versions.read(
-            shared.map((owner) => VERSIONED[owner]),
+            shared.map((owner) => VERSION_NAMES[owner]),
             workspace.id,
           );
     return new Map<ReplicaOwner, number | undefined>([
       ['users', workspace.version],
-      ...shared.map((owner, index) => [owner, known[index]] as const),
+      ...shared.map((owner, index) => [owner, announced[index]] as const),
     ]);
   };
 
-  const isBehind = (here: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
-    here.version !== version || here.workspaceVersion < workspace.version;
+  const isBehind = (current: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
+    current.version !== version || current.workspaceVersion < workspace.version;
+
+  const keyOf = (workspace: VersionedWorkspace, owner: ReplicaOwner) => `${workspace.id} ${owner}`;
+
+  /** Fetches the changes since the replica's version from its owner; returns `undefined` if the owner is unavailable. */
+  const fetchChanges = async (
+    workspace: VersionedWorkspace,
+    owner: ReplicaOwner,
+    stored: ReplicaVersion | undefined,
+  ): Promise<ReplicaState | undefined> => {
+    try {
+      const refreshed = await pull({ database, owners, owner, workspace, stored });
+      cache.set(keyOf(workspace, owner), refreshed);
+      return { version: refreshed.version, confirmed: true };
+    } catch (error) {
+      log.warn(
+        { err: error, owner, workspace: workspace.id },
+        'cannot reach the owner of a replica; the replica stays as it is',
+      );
+      return undefined;
+    }
+  };
+
+  const stateOf = async (
+    workspace: VersionedWorkspace,
+    owner: ReplicaOwner,
+    version: number | undefined,
+  ): Promise<ReplicaState | undefined> => {
+    const cached = cache.get(keyOf(workspace, owner));
+    if (cached !== undefined && !isBehind(cached, version, workspace)) {
+      return { version: cached.version, confirmed: false };
+    }
+    const stored = await replicaStore(database, workspace.id).findVersion(owner);
+    if (stored === undefined || isBehind(stored, version, workspace)) return fetchChanges(workspace, owner, stored);
+    cache.set(keyOf(workspace, owner), stored);
+    return { version: stored.version, confirmed: false };
+  };
+
+  const refresh = async (workspace: VersionedWorkspace, ...requested: ReplicaOwner[]): Promise<Freshness> => {
+    let announced: Map<ReplicaOwner, number | undefined>;
+    try {
+      announced = await readAnnouncedVersions(workspace, requested);
+    } catch (error) {
+      log.warn({ err: error }, 'cannot read the announced versions; the replicas stay as they are');
+      return new Map(requested.map((owner) => [owner, { version: undefined, confirmed: false }]));
+    }
+    const states = await Promise.all(
+      requested.map(async (owner) => [owner, await stateOf(workspace, owner, announced.get(owner))] as const),
+    );
+    return toFreshness(states);
+  };
 
   return {
-    async refresh(workspace, ...wanted) {
-      let current: Map<ReplicaOwner, number | undefined>;
-      try {
-        current = await announced(workspace, wanted);
-      } catch (error) {
-        log.warn({ err: error }, 'the versions cannot be read, the replicas stay as they are');
-        return new Map();
+    refresh,
+    async withFreshReplicas(workspace, requested, work) {
+      let freshness = await refresh(workspace, ...requested);
+      // Each round confirms one owner or removes it, so there are at most as many rounds as owners.
+      for (;;) {
+        try {
+          return await work(freshness);
+        } catch (error) {
+          if (!(error instanceof UnconfirmedRefusal)) throw error;
+          const stored = await replicaStore(database, workspace.id).findVersion(error.owner);
+          const state =
+            (await fetchChanges(workspace, error.owner, stored)) ?? confirmAnnounced(freshness.get(error.owner));
+          freshness = toFreshness([...freshness, [error.owner, state]]);
+        }
       }
-      const standing = new Map<ReplicaOwner, number>();
-      await Promise.all(
-        wanted.map(async (owner) => {
-          const key = `${workspace.id} ${owner}`;
-          const version = current.get(owner);
-          const stand = (here: ReplicaVersion) => {
-            reached.set(key, here);
-            standing.set(owner, here.version);
-          };
-          const before = reached.get(key);
-          if (before !== undefined && !isBehind(before, version, workspace)) {
-            stand(before);
-            return;
-          }
-          const here = await replicaStore(database, workspace.id).findVersion(owner);
-          if (here === undefined || isBehind(here, version, workspace)) {
-            try {
-              stand(await pull({ database, owners, owner, workspace, since: here?.version ?? 0 }));
-            } catch (error) {
-              log.warn(
-                { err: error, owner, workspace: workspace.id },
-                'an owner cannot be asked, its replica stays as it is',
-              );
-            }
-          } else stand(here);
-        }),
-      );
-      return standing;
     },
   };
 }
+
+/** If the owner is unavailable, a replica that has every announced change may still refuse: that is nearly always right. */
+const confirmAnnounced = (state: ReplicaState | undefined): ReplicaState | undefined =>
+  state?.version === undefined ? undefined : { ...state, confirmed: true };
+
+const toFreshness = (states: readonly (readonly [ReplicaOwner, ReplicaState | undefined])[]): Freshness => {
+  const freshness = new Map<ReplicaOwner, ReplicaState>();
+  for (const [owner, state] of states) {
+    if (state === undefined) freshness.delete(owner);
+    else freshness.set(owner, state);
+  }
+  return freshness;
+};
 
 async function pull(options: {
   database: Knex;
   owners: Owners;
   owner: ReplicaOwner;
   workspace: VersionedWorkspace;
-  since: number;
+  /** The replica's version. */
+  stored: ReplicaVersion | undefined;
 }): Promise<ReplicaVersion> {
-  const { database, owners, owner, workspace, since } = options;
+  const { database, owners, owner, workspace, stored } = options;
+  const since = stored?.version ?? 0;
   const store = (trx: Knex) => replicaStore(trx, workspace.id);
   const apply = async (version: number, write: (trx: Knex.Transaction) => Promise<void>): Promise<ReplicaVersion> => {
-    const to = { version, workspaceVersion: workspace.version };
-    await database.transaction(async (trx) => {
-      // First of all: it serializes pulls of the same workspace, and none of them waits for another's network call.
-      await store(trx).advance(owner, to);
-      await write(trx);
+    // Usually nothing has changed when a refusal is confirmed; then nothing is written.
+    if (stored?.version === version && stored.workspaceVersion >= workspace.version) return stored;
+    return database.transaction(async (trx) => {
+      // First, to serialize pulls of the same workspace; none waits for the network call of another.
+      const advanced = await store(trx).advance(owner, { version, workspaceVersion: workspace.version });
+      // Otherwise a later pull was faster, and this response is out of date.
+      if (advanced.version === version) await write(trx);
+      return advanced;
     });
-    return to;
   };
   if (owner === 'users') {
     const { version, users } = await owners.users(workspace.id, since);

@@ -1,49 +1,51 @@
 import { randomBytes } from 'node:crypto';
-import { invalid, normaliseList } from '@tocsin/http';
+import { invalidRequest, normaliseList } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { slugify } from '../domain/channel-name.ts';
 import type { IncidentProperties } from '../domain/incident.ts';
 import type { NewProvisioning } from '../store/insert-provisioning.ts';
-import { type Caller, eventWorkspaceOf } from './context.ts';
+import { type Caller, eventOrigin } from '@tocsin/resources';
 
-/** What a request says of the chat, by the names on the wire; validated already. */
-export interface WireChat {
-  short_title?: string | undefined;
-  create_slack_channel?: boolean | undefined;
-  invite_usergroups?: readonly string[] | undefined;
+/** The chat setup that a create requests. */
+export interface ChatRequest {
+  /** A part of the channel's name; empty for none. */
+  shortTitle: string;
+  createChannel: boolean;
+  /** Handles of the user groups to invite. */
+  usergroups: readonly string[];
 }
 
 /**
- * The short title as a piece of a channel's name.
- * @throws DomainError `invalid_request` where the workspace requires one that can stand in a name
+ * Returns the short title as a part of a channel's name.
+ * @throws DomainError `invalid_request` if the workspace requires a short title and the text has no usable character
  */
-export function shortTitleOf({ short_title: text = '' }: WireChat, { required }: { required: boolean }): string {
+export function shortTitleSlug(text: string, { required }: { required: boolean }): string {
   const shortTitle = slugify(text);
   if (required && shortTitle === '') {
-    throw invalid('short_title', 'The workspace requires one, with at least one letter a to z or digit');
+    throw invalidRequest('short_title', 'The workspace requires one, with at least one letter a to z or digit');
   }
   return shortTitle;
 }
 
 /**
- * What a new incident asks to be set up in the chat; `undefined` for nothing.
- * @throws DomainError `invalid_request` for a channel to be made beside one that is linked
+ * Returns the provisioning that a new incident needs; `undefined` if the request asks for none.
+ * @throws DomainError `invalid_request` if the request links a channel and asks for another
  */
 export function requestedProvisioning(
   caller: Caller,
-  { chat, incident, now }: { chat: WireChat; incident: Partial<IncidentProperties>; now: Instant },
+  { chat, incident, now }: { chat: ChatRequest; incident: Partial<IncidentProperties>; now: Instant },
 ): NewProvisioning | undefined {
-  const { create_slack_channel: createChannel = false, invite_usergroups: handles = [] } = chat;
+  const { createChannel } = chat;
   if (createChannel && (incident.slackChannelId ?? '') !== '') {
-    throw invalid('create_slack_channel', 'Must not be true together with a slack_channel_id');
+    throw invalidRequest('create_slack_channel', 'Must not be true together with a slack_channel_id');
   }
-  const usergroups = normaliseList(handles);
+  const usergroups = normaliseList(chat.usergroups);
   const steps: NewProvisioning['steps'] = [
     ...(createChannel ? [{ key: 'slack_channel' as const, dueAt: now }] : []),
-    // People are invited once there is the channel.
+    // Without a due time the step waits until the channel exists.
     ...(usergroups.length > 0 ? [{ key: 'invite_usergroups' as const, dueAt: createChannel ? null : now }] : []),
   ];
   if (steps.length === 0) return undefined;
   const marker = randomBytes(6).toString('hex');
-  return { workspace: eventWorkspaceOf(caller), requestId: caller.requestId, marker, usergroups, steps, now };
+  return { ...eventOrigin(caller), marker, usergroups, steps, now };
 }

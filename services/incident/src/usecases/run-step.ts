@@ -1,69 +1,83 @@
 import type { ErrorCode } from '@tocsin/http';
-import { later } from '@tocsin/runtime';
-import { afterSetback, type StepKey } from '../domain/provisioning.ts';
-import { STEP_LEASE, type StepClaim, stepQueue } from '../store/step-queue.ts';
-import { toSetback } from './chat-faults.ts';
+import { addMilliseconds } from '@tocsin/runtime';
+import { afterFailure, type StepKey } from '../domain/provisioning.ts';
+import { STEP_LEASE, type ClaimedStep, stepQueue } from '../store/step-queue.ts';
+import { toStepFailure } from './chat-errors.ts';
 import { inviteUsergroups } from './invite-usergroups.ts';
-import { provisionChannel, type ProvisioningTools } from './provision-channel.ts';
+import { provisionChannel, type ProvisioningDependencies } from './provision-channel.ts';
 
-/** How an attempt at a step ended. */
-export type Attempt =
+/** The result of an attempt. */
+export type AttemptResult =
   | { outcome: 'succeeded' }
-  /** `wait`: milliseconds until the next attempt; `undefined` when there is none. */
+  /** `wait`: milliseconds until the next attempt; `undefined` if there is none. */
   | { outcome: ErrorCode; error: unknown; wait: number | undefined };
 
-/** Each settles its step when it succeeds. */
-const STEPS: Record<StepKey, (tools: ProvisioningTools, claim: StepClaim) => Promise<void>> = {
+/** Each marks its step as succeeded. */
+const STEPS: Record<StepKey, (dependencies: ProvisioningDependencies, claim: ClaimedStep) => Promise<void>> = {
   slack_channel: provisionChannel,
   invite_usergroups: inviteUsergroups,
 };
 
-/** Attempts a claimed step of a provisioning, and writes down how that ended (contract: Chat). */
-export async function runStep(tools: ProvisioningTools, claim: StepClaim): Promise<Attempt> {
+/**
+ * Attempts a claimed provisioning step and stores the result (contract: Chat).
+ * @param stopping cancels the attempt: then nothing is stored, and the step is due again when its lease expires
+ * @throws the cancelled call's error
+ */
+export async function runStep(
+  dependencies: ProvisioningDependencies,
+  claim: ClaimedStep,
+  stopping: AbortSignal,
+): Promise<AttemptResult> {
+  const chats: ProvisioningDependencies['chats'] = {
+    ...dependencies.chats,
+    find: async (workspaceId, timeout) => dependencies.chats.find(workspaceId, timeout, stopping),
+  };
   try {
-    await underLease(tools, claim, async () => STEPS[claim.key](tools, claim));
+    await withLease(dependencies, claim, async () => STEPS[claim.key]({ ...dependencies, chats }, claim));
     return { outcome: 'succeeded' };
   } catch (error) {
-    const setback = toSetback(error);
-    const { errorCode } = setback;
-    const { wait, ...counts } = afterSetback(claim, setback);
-    const now = tools.clock.now();
-    if (wait === undefined) await giveUp(tools, claim, { ...counts, errorCode, now });
+    // A cancelled call is not a failure of the chat.
+    if (stopping.aborted) throw error;
+    const failure = toStepFailure(error);
+    const { errorCode } = failure;
+    const { wait, ...counts } = afterFailure(claim, failure);
+    const now = dependencies.clock.now();
+    if (wait === undefined) await failStep(dependencies, claim, { ...counts, errorCode, now });
     else {
-      const dueAt = later(now, wait);
-      await stepQueue(tools.database).settle(claim, { ...counts, status: 'pending', errorCode, dueAt, now });
+      const dueAt = addMilliseconds(now, wait);
+      await stepQueue(dependencies.database).finish(claim, { ...counts, status: 'pending', errorCode, dueAt, now });
     }
     return { outcome: errorCode, error, wait };
   }
 }
 
-/** However long the work takes, its step stays ours; when we die, it is free soon. */
-async function underLease(
-  { database, clock }: ProvisioningTools,
-  claim: StepClaim,
+/** Renews the lease while the work runs; after a crash the lease expires soon. */
+async function withLease(
+  { database, clock }: ProvisioningDependencies,
+  claim: ClaimedStep,
   work: () => Promise<void>,
 ): Promise<void> {
   const renewal = setInterval(() => {
-    // Without a database the work does not get far either.
+    // The error is ignored: without the database the work fails too.
     void stepQueue(database)
-      .extend(claim, clock.now())
+      .extendLease(claim, clock.now())
       .catch(() => undefined);
   }, STEP_LEASE / 3);
   await work().finally(() => clearInterval(renewal));
 }
 
-async function giveUp(
-  { database }: ProvisioningTools,
-  claim: StepClaim,
+async function failStep(
+  { database }: ProvisioningDependencies,
+  claim: ClaimedStep,
   { errorCode, now, ...counts }: { errorCode: ErrorCode; now: string; failures: number; waits: number },
 ): Promise<void> {
   const failed = { status: 'failed', errorCode, now } as const;
   await database.transaction(async (trx) => {
     const queue = stepQueue(trx);
-    const isMine = await queue.settle(claim, { ...failed, ...counts });
-    // Nobody can be invited into a channel that there is not.
-    if (isMine && claim.key === 'slack_channel') {
-      await queue.release({ incidentId: claim.incidentId, key: 'invite_usergroups' }, failed);
+    const isOurs = await queue.finish(claim, { ...failed, ...counts });
+    // Without the channel the invitations fail too.
+    if (isOurs && claim.key === 'slack_channel') {
+      await queue.updateWaiting({ incidentId: claim.incidentId, key: 'invite_usergroups' }, failed);
     }
   });
 }

@@ -10,19 +10,19 @@ import type { Author } from './context.ts';
 export interface IncidentChange {
   trx: Knex.Transaction;
   author: Author;
-  /** As this transaction read and locked it. */
+  /** The incident as this transaction read and locked it. */
   before: Incident;
   change: Partial<Incident>;
   now: Instant;
-  /** What the world is told; that it was updated, unless given. */
+  /** The event to publish; default: `incident.updated`. */
   event?: 'incident.updated' | 'incident.archived' | 'incident.restored';
-  /** Its timeline changed too, which raises the revision even where no property differs, and is no changelog entry. */
+  /** Whether the timeline changed: this raises the revision even if no property differs, but adds no changelog entry. */
   timelineChanged?: boolean;
 }
 
 /**
- * Saves a change of a locked incident: its new revision, the changelog's entry and the event, or nothing at all where the
- * change changes nothing. However much changes at once, the revision rises once.
+ * Saves a change of a locked incident with its changelog entry and its event, or nothing if no property differs. The
+ * revision rises by one, no matter how many properties change.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
   const { trx, author, before, change, now, event = 'incident.updated', timelineChanged = false } = options;
@@ -35,10 +35,10 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   if (changes.length > 0) {
     await changelogStore(trx).add({ incidentId: id, revision, actor: author.actor, changedAt: now, changes });
   }
-  const told = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
+  const envelope = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
   const incident = incidentSnapshot(after);
   await (event === 'incident.updated'
-    ? outbox(trx).add({ ...told, type: event, data: { incident, changes } })
-    : outbox(trx).add({ ...told, type: event, data: { incident } }));
+    ? outbox(trx).add({ ...envelope, type: event, data: { incident, changes } })
+    : outbox(trx).add({ ...envelope, type: event, data: { incident } }));
   return after;
 }

@@ -4,23 +4,23 @@ import { timelineStore } from '../store/timeline-store.ts';
 import { type IncidentChange, saveIncident } from './save-incident.ts';
 
 interface TimelineChange extends Pick<IncidentChange, 'trx' | 'author' | 'before' | 'now'> {
-  /** How many events this transaction has added; negative for those that it removed, 0 for one that it changed. */
-  more: number;
-  /** What else changes about the incident. */
+  /** Events that this transaction added; negative if it deleted events, 0 if it changed one. */
+  added: number;
+  /** Other changes of the incident. */
   change?: Partial<Incident>;
 }
 
 /**
- * Saves what an incident tells of its timeline, which this transaction has changed. The incident must be locked: its figures
- * are true because its timeline changes under that lock only.
+ * Updates the incident's timeline summary after this transaction changed the timeline. The incident must be locked: the
+ * summary is correct because the timeline changes only under that lock.
  */
-export async function saveTimeline({ more, change = {}, ...saving }: TimelineChange): Promise<Incident> {
-  const { trx, before } = saving;
+export async function saveTimeline({ added, change = {}, ...options }: TimelineChange): Promise<Incident> {
+  const { trx, before } = options;
   const latest = await timelineStore(trx, before.workspaceId).findLatest(before.id);
-  const figures = {
-    eventCount: before.eventCount + more,
+  const summary = {
+    eventCount: before.eventCount + added,
     lastEventAt: latest?.startedAt ?? null,
     lastEventSummary: latest === undefined ? '' : summaryOf(latest),
   };
-  return saveIncident({ ...saving, change: { ...change, ...figures }, timelineChanged: true });
+  return saveIncident({ ...options, change: { ...change, ...summary }, timelineChanged: true });
 }

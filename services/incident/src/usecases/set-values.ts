@@ -1,15 +1,23 @@
 import { notFound, type WorkspaceContext } from '@tocsin/http';
 import type { Fields } from '../domain/fields.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
-import { type FieldValue, type GivenValue, isChange, unsetting, valueChanges, withValues } from '../domain/values.ts';
+import {
+  type FieldValue,
+  type ValueInput,
+  isChange,
+  unsetChange,
+  valueChanges,
+  applyChanges,
+} from '../domain/values.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { toRecord } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
-import { actorOf, authorOf, type Caller, type Tools } from './context.ts';
-import { judge, type Standing } from './replicas.ts';
+import type { Caller } from '@tocsin/resources';
+import { actorOf, authorOf, type Dependencies } from './context.ts';
+import { unlessStale } from './replicas.ts';
 import { saveIncident } from './save-incident.ts';
 
-/** The custom-field values of an incident, with the definitions that they go by. */
+/** The custom-field values of an incident and the definitions of the fields. */
 export interface IncidentValues {
   values: StoredValue[];
   fields: Fields;
@@ -19,69 +27,72 @@ interface ValueCommand extends Caller {
   incidentId: number;
 }
 
-/** The workspace's definitions, everything included that was answered to their authors before; or how late they may be. */
-export async function currentFields(
-  tools: Tools,
-  workspace: WorkspaceContext,
-): Promise<{ fields: Fields; standing: Standing }> {
-  const standing = await tools.replicas.refresh(workspace, 'custom_field');
-  return { fields: await tools.fields.get(workspace.id, standing.get('custom_field')), standing };
+/** Returns the workspace's definitions after refreshing the replica. */
+export async function currentFields(dependencies: Dependencies, workspace: WorkspaceContext): Promise<Fields> {
+  const freshness = await dependencies.replicas.refresh(workspace, 'custom_field');
+  return dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
 }
 
 /**
- * Sets and unsets some values of an active incident, all or none of them; the others stay (contract: Custom fields).
+ * Sets and unsets values of an active incident in one transaction; other values stay (contract: Custom fields).
  * @throws DomainError `not_found`, `invalid_resource_state`; `invalid_request` or `unknown_field` naming the property
  */
 export async function setValues(
-  tools: Tools,
-  command: ValueCommand & { values: readonly GivenValue[] },
+  dependencies: Dependencies,
+  command: ValueCommand & { values: readonly ValueInput[] },
 ): Promise<IncidentValues> {
-  return changeValues(tools, command, (fields) => valueChanges(fields, command.values));
+  return updateValues(dependencies, command, (fields) => valueChanges(fields, command.values));
 }
 
 /**
- * Unsets one value of an active incident, if there is one.
- * @throws DomainError `not_found`, `invalid_resource_state`; `invalid_request` for a field that must keep its value
+ * Unsets one value of an active incident; does nothing if it is not set.
+ * @throws DomainError `not_found`, `invalid_resource_state`; `invalid_request` for a required field
  */
-export async function unsetValue(tools: Tools, command: ValueCommand & { fieldId: number }): Promise<IncidentValues> {
-  return changeValues(tools, command, (fields) => {
+export async function unsetValue(
+  dependencies: Dependencies,
+  command: ValueCommand & { fieldId: number },
+): Promise<IncidentValues> {
+  return updateValues(dependencies, command, (fields) => {
     const field = fields.find(command.fieldId);
     if (field === undefined) throw notFound('The custom field');
-    return [unsetting(field)];
+    return [unsetChange(field)];
   });
 }
 
-async function changeValues(
-  tools: Tools,
+async function updateValues(
+  dependencies: Dependencies,
   caller: ValueCommand,
-  rule: (fields: Fields) => FieldValue[],
+  changesFor: (fields: Fields) => FieldValue[],
 ): Promise<IncidentValues> {
   const { workspace } = caller.principal;
-  // Before the transaction: while a row is locked, no call to another service and no wait for a second connection.
-  const { fields, standing } = await currentFields(tools, workspace);
-  const values = await tools.database.transaction(async (trx) => {
-    const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
-    checkWritable(before);
-    const judged = await judge(standing, 'custom_field', () => rule(fields));
-    const changes = judged.filter((change) => isChange(before.customFields, change));
-    const store = valueStore(trx, workspace.id);
-    if (changes.length > 0) {
-      const now = tools.clock.now();
-      const set = changes.filter(({ value }) => value !== null);
-      const unset = changes.filter(({ value }) => value === null);
-      await store.put(
-        before.id,
-        set.map((value) => toRecord(value, { at: now, by: actorOf(caller) })),
-      );
-      await store.remove(
-        before.id,
-        unset.map(({ field }) => field.id),
-      );
-      const customFields = withValues(before.customFields, changes);
-      await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
-    }
-    return store.list(before.id);
+  const changed = await dependencies.replicas.withFreshReplicas(workspace, ['custom_field'], async (freshness) => {
+    // Before the transaction: while a row is locked, no request calls a service or waits for a second connection.
+    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+    const values = await dependencies.database.transaction(async (trx) => {
+      const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
+      checkWritable(before);
+      const requested = await unlessStale(freshness, 'custom_field', () => changesFor(fields));
+      const changes = requested.filter((change) => isChange(before.customFields, change));
+      const store = valueStore(trx, workspace.id);
+      if (changes.length > 0) {
+        const now = dependencies.clock.now();
+        const set = changes.filter(({ value }) => value !== null);
+        const unset = changes.filter(({ value }) => value === null);
+        await store.put(
+          before.id,
+          set.map((value) => toRecord(value, { at: now, by: actorOf(caller) })),
+        );
+        await store.remove(
+          before.id,
+          unset.map(({ field }) => field.id),
+        );
+        const customFields = applyChanges(before.customFields, changes);
+        await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
+      }
+      return store.list(before.id);
+    });
+    return { values, fields };
   });
-  tools.wakeRelay();
-  return { values, fields };
+  dependencies.wakeRelay();
+  return changed;
 }

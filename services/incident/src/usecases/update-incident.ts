@@ -1,51 +1,70 @@
 import { checkRevision } from '@tocsin/http';
-import { choose } from '../domain/configuration.ts';
-import type { Incident } from '../domain/incident.ts';
+import type { Knex } from '@tocsin/runtime';
+import { selectEntry, type Configuration } from '../domain/configuration.ts';
+import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { checkWritable, statusChange } from '../domain/lifecycle.ts';
+import { lockConfiguration } from '../store/configuration-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import { authorOf, type Caller, type Tools } from './context.ts';
-import { propertiesOf, type WireProperties } from './properties.ts';
-import { checkReferences, namesUsers, newReferences } from './references.ts';
+import type { Caller } from '@tocsin/resources';
+import { authorOf, type Dependencies } from './context.ts';
+import { checkReferences, refersToUsers, changedReferences } from './references.ts';
+import type { Freshness } from './replicas.ts';
 import { saveIncident } from './save-incident.ts';
+import { withConfiguration } from './with-configuration.ts';
 
 export interface UpdateCommand extends Caller {
   id: number;
   expectedRevision: number;
-  body: WireProperties;
+  changes: Partial<IncidentProperties>;
 }
 
 /**
- * Changes some properties of an active incident (contract: Incidents). Values equal to the stored ones change nothing.
+ * Updates properties of an active incident (contract: Incidents). Values equal to the stored ones change nothing.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
  */
-export async function updateIncident(tools: Tools, command: UpdateCommand): Promise<Incident> {
-  const { principal, id, expectedRevision, body } = command;
-  const said = propertiesOf(body);
-  // Before the transaction: while a row is locked, no call to another service and no wait for a second connection.
-  const { statuses, severities } = await tools.configurations.get(principal.workspace);
-  const standing =
-    typeof said.teamId === 'number' || namesUsers(said)
-      ? await tools.replicas.refresh(principal.workspace, 'catalog', 'users')
-      : new Map();
-
-  const updated = await tools.database.transaction(async (trx) => {
+export async function updateIncident(dependencies: Dependencies, command: UpdateCommand): Promise<Incident> {
+  const { principal, id, expectedRevision, changes } = command;
+  // Before the transaction: while a row is locked, no request calls a service or waits for a second connection.
+  const refersToReplicas = typeof changes.teamId === 'number' || refersToUsers(changes);
+  const attempt = async (
+    trx: Knex.Transaction,
+    { configuration, freshness }: { configuration: Configuration; freshness: Freshness },
+  ): Promise<Incident> => {
+    if (changes.status !== undefined || changes.severity !== undefined) {
+      await lockConfiguration(trx, principal.workspace.id, configuration);
+    }
+    const { statuses, severities } = configuration;
     const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);
-    const now = tools.clock.now();
-    const severityMode = modeAfter(before, said, body.severity_mode);
-    const status = said.status === undefined ? {} : statusChange(before, said.status, { statuses, now });
-    if (said.severity !== undefined) choose(severities, said.severity, 'severity');
-    const properties = newReferences(before, said);
-    await checkReferences(trx, { workspace: principal.workspace, properties, standing });
-    return saveIncident({ trx, author: authorOf(command), before, change: { ...said, ...status, severityMode }, now });
-  });
-  tools.wakeRelay();
+    const now = dependencies.clock.now();
+    const severityMode = severityModeAfter(before, changes);
+    const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
+    if (changes.severity !== undefined) selectEntry(severities, changes.severity, 'severity');
+    const properties = changedReferences(before, changes);
+    await checkReferences(trx, { workspace: principal.workspace, properties, freshness });
+    return saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change: { ...changes, ...status, severityMode },
+      now,
+    });
+  };
+  const updated = await dependencies.replicas.withFreshReplicas(
+    principal.workspace,
+    refersToReplicas ? ['catalog', 'users'] : [],
+    async (freshness) =>
+      withConfiguration(dependencies, principal.workspace, async (configuration) =>
+        dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
+      ),
+  );
+  dependencies.wakeRelay();
   return updated;
 }
 
-/** Saying the severity that is there already decides nothing by hand. */
-function modeAfter(before: Incident, said: Partial<Incident>, asked: Incident['severityMode'] | undefined) {
-  if (asked !== undefined) return asked;
-  return said.severity === before.severity ? before.severityMode : (said.severityMode ?? before.severityMode);
+/** A new severity makes the mode manual unless the request gives the mode; the stored severity keeps the mode. */
+function severityModeAfter(before: Incident, { severity, severityMode }: Partial<Incident>): Incident['severityMode'] {
+  if (severityMode !== undefined) return severityMode;
+  return severity === undefined || severity === before.severity ? before.severityMode : 'manual';
 }

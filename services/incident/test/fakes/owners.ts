@@ -12,16 +12,26 @@ interface WorkspaceData {
   fields: CustomFieldDefinition[];
 }
 
-/** The gateway's, catalog's and custom-field service's internal answers, from lists that a test fills. */
+/** Fakes the internal routes of gateway, catalog and custom-field service with data that a test sets. */
 export interface FakeOwners {
   url: string;
-  /** How many times any owner was asked. */
-  asked: number;
-  /** While true, every question is answered with 503. */
+  /** Number of calls of all owners. */
+  calls: number;
+  /** While true, changes are not announced, as if Redis lost the version. */
+  announcementsDisabled: boolean;
+  /** While true, every call returns 503. */
   down: boolean;
-  /** Changes one workspace's data, and announces it as the real owners do. */
+  /** Holds the next response, with the data at the time of the call, until it is released. */
+  holdNext(): HeldResponse;
+  /** Changes one workspace's data and announces the version. */
   change(workspaceId: number, change: (data: WorkspaceData) => void): Promise<number>;
   stop(): Promise<void>;
+}
+
+export interface HeldResponse {
+  /** Resolves when the call has arrived and its response is fixed. */
+  asked: Promise<void>;
+  release(): void;
 }
 
 const TIERS = ['t0', 't1', 't2', 't3'].map((key, order) => ({ key, label: key, order, is_default: key === 't2' }));
@@ -37,24 +47,40 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     await versions.raise('catalog', id, version);
     await versions.raise('custom_field', id, version);
   };
+  let held: (() => Promise<void>) | undefined;
   const handler: Parameters<typeof createServer>[1] = (request, response) => {
-    fake.asked += 1;
+    fake.calls += 1;
     const url = new URL(request.url ?? '/', 'http://localhost');
     const id = Number(url.searchParams.get('workspace_id'));
     const data = dataOf(id);
     response.statusCode = fake.down ? 503 : 200;
-    void announce(id, data.version).then(() => response.end(JSON.stringify(data)));
+    const answer = JSON.stringify(data);
+    const wait = held?.() ?? Promise.resolve();
+    held = undefined;
+    void announce(id, data.version)
+      .then(async () => wait)
+      .then(() => response.end(answer));
   };
   const server = await listen(handler, { host: '127.0.0.1', port: 0 });
   const fake: FakeOwners = {
     url: server.url,
-    asked: 0,
+    calls: 0,
+    announcementsDisabled: false,
     down: false,
+    holdNext() {
+      const asked = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held = async () => {
+        asked.resolve();
+        return released.promise;
+      };
+      return { asked: asked.promise, release: released.resolve };
+    },
     async change(workspaceId, change) {
       const data = dataOf(workspaceId);
       change(data);
       data.version += 1;
-      await announce(workspaceId, data.version);
+      if (!fake.announcementsDisabled) await announce(workspaceId, data.version);
       return data.version;
     },
     stop: server.close,

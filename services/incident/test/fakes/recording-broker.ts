@@ -1,9 +1,9 @@
 import type { Envelope } from '@tocsin/contracts';
 import { MemoryBroker, type OutgoingMessage, type PublishOutcome } from '@tocsin/messaging';
 
-/** The in-process broker, which remembers what was published; as a real one would, also for apps that are not running. */
+/** The in-process broker, which records all published messages, also for apps that are not running. */
 export class RecordingBroker extends MemoryBroker {
-  // Tests reach into events of every type.
+  // Tests read the data of events of every type.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly published: Envelope<any>[] = [];
 

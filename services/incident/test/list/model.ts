@@ -4,8 +4,8 @@ import type { IncidentWire } from '../../src/http/wire.ts';
 import type { Listed } from './population.ts';
 import { CONFIGURATION, DEFINITIONS, type FieldSlug, NOW, SERVICES, TEAMS } from './world.ts';
 
-/** A question to a list, as its query string asks it. */
-export interface Asked {
+/** The query parameters of a list. */
+export interface ListParameters {
   scope?: string | undefined;
   status?: string[] | undefined;
   severity?: string[] | undefined;
@@ -70,36 +70,36 @@ const DIAGNOSES = ['not_run', 'in_progress', 'completed', 'needs_attention', 'un
 const compare = (left: number, operator: string | undefined, right = 0) =>
   operator === '<' ? left < right : operator === '>' ? left > right : left === right;
 
-/** Whether an incident meets everything asked, but for what is asked of its status. */
-export function meets({ wire, affectedCustomers, mrr }: Listed, asked: Asked): boolean {
+/** Whether an incident meets all filters except those by status. */
+export function meets({ wire, affectedCustomers, mrr }: Listed, parameters: ListParameters): boolean {
   const any = <Value>(values: readonly Value[] | undefined, matches: (value: Value) => boolean) =>
     values === undefined || values.some(matches);
-  const unassigned = asked.unassigned_team === true && wire.team_id === null;
-  const saysTeam = asked.team_id !== undefined || asked.effective_team_id !== undefined;
+  const unassigned = parameters.unassigned_team === true && wire.team_id === null;
+  const filtersByTeam = parameters.team_id !== undefined || parameters.effective_team_id !== undefined;
   return (
-    (asked.scope !== 'postmortem' || wire.issue_type === 'postmortem') &&
-    any(asked.severity, (key) => wire.severity === key) &&
-    any(asked.service, (slug) => wire.service === slug) &&
-    (unassigned || any(asked.team_id, (id) => wire.team_id === id)) &&
-    (unassigned || any(asked.effective_team_id, (id) => effectiveTeam(wire) === id)) &&
-    (asked.unassigned_team !== true || saysTeam || unassigned) &&
-    (asked.created_from === undefined || wire.created_at >= asked.created_from) &&
-    (asked.created_to === undefined || wire.created_at <= asked.created_to) &&
-    (asked.created_before === undefined || wire.created_at < asked.created_before) &&
-    any(asked.region, (region) => wire.regions.some((own) => fold(own) === fold(region))) &&
-    any(asked.lifecycle, (type) => wire.issue_type === type) &&
-    any(asked.service_tier, (tier) => serviceOf(wire)?.tier === tier) &&
-    any(asked.diagnosis, (diagnosis) => diagnosisOf(wire) === diagnosis) &&
-    any(asked.impact_status, (status) => wire.customer_impact_status === status) &&
-    (asked.affected_customers_op === undefined ||
+    (parameters.scope !== 'postmortem' || wire.issue_type === 'postmortem') &&
+    any(parameters.severity, (key) => wire.severity === key) &&
+    any(parameters.service, (slug) => wire.service === slug) &&
+    (unassigned || any(parameters.team_id, (id) => wire.team_id === id)) &&
+    (unassigned || any(parameters.effective_team_id, (id) => effectiveTeam(wire) === id)) &&
+    (parameters.unassigned_team !== true || filtersByTeam || unassigned) &&
+    (parameters.created_from === undefined || wire.created_at >= parameters.created_from) &&
+    (parameters.created_to === undefined || wire.created_at <= parameters.created_to) &&
+    (parameters.created_before === undefined || wire.created_at < parameters.created_before) &&
+    any(parameters.region, (region) => wire.regions.some((own) => fold(own) === fold(region))) &&
+    any(parameters.lifecycle, (type) => wire.issue_type === type) &&
+    any(parameters.service_tier, (tier) => serviceOf(wire)?.tier === tier) &&
+    any(parameters.diagnosis, (diagnosis) => diagnosisOf(wire) === diagnosis) &&
+    any(parameters.impact_status, (status) => wire.customer_impact_status === status) &&
+    (parameters.affected_customers_op === undefined ||
       (affectedCustomers !== null &&
-        compare(affectedCustomers, asked.affected_customers_op, asked.affected_customers_value))) &&
-    (asked.mrr_op === undefined || meetsMrr(mrr, asked)) &&
-    (asked.custom_filter ?? []).every((filter) => meetsCustom(wire.custom_fields, filter))
+        compare(affectedCustomers, parameters.affected_customers_op, parameters.affected_customers_value))) &&
+    (parameters.mrr_op === undefined || meetsMrr(mrr, parameters)) &&
+    (parameters.custom_filter ?? []).every((filter) => meetsCustom(wire.custom_fields, filter))
   );
 }
 
-export function meetsStatus({ wire }: Listed, { status, active_only, status_scope }: Asked): boolean {
+export function meetsStatus({ wire }: Listed, { status, active_only, status_scope }: ListParameters): boolean {
   const isTerminal = TERMINAL.includes(wire.status);
   return (
     (status === undefined || status.includes(wire.status)) &&
@@ -110,14 +110,14 @@ export function meetsStatus({ wire }: Listed, { status, active_only, status_scop
   );
 }
 
-/** In cents, of which a yen has none: by hundredths of a thousandth, to stay with whole numbers. */
+/** Factors to cents, in units of 1/100,000 so that all numbers are whole. A yen has no minor unit. */
 const CENTS: Record<string, number> = {
   USD: 100_000,
   ...Object.fromEntries(RATES.map(({ currency, rate }) => [currency, Math.round(rate * 100_000)])),
 };
 CENTS.JPY = (CENTS.JPY ?? 0) * 100;
 
-function meetsMrr(mrr: Listed['mrr'], { mrr_basis, mrr_currency, mrr_op, mrr_value }: Asked): boolean {
+function meetsMrr(mrr: Listed['mrr'], { mrr_basis, mrr_currency, mrr_op, mrr_value }: ListParameters): boolean {
   if (mrr === null) return false;
   if (mrr_basis === 'source') {
     const own = mrr.filter(({ currency }) => currency === mrr_currency);
@@ -169,7 +169,7 @@ function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator
   );
 }
 
-/** A value in a form that orders as it does. */
+/** A value as a number or text with the same order. */
 function comparable(type: string, value: unknown): number | string {
   if (type === 'number') return value as number;
   if (type === 'datetime') return Date.parse(value as string);
@@ -200,8 +200,11 @@ type SortKey = number | string | readonly (number | string)[] | null;
 
 const text = (value: string): SortKey => (value === '' ? null : fold(value));
 
-/** What an incident is sorted by; null: nothing. */
-function keyOf({ wire, affectedCustomers }: Listed, { sort = 'created_at', sort_custom_field }: Asked): SortKey {
+/** The sort key of an incident; null if it has none. */
+function keyOf(
+  { wire, affectedCustomers }: Listed,
+  { sort = 'created_at', sort_custom_field }: ListParameters,
+): SortKey {
   switch (sort) {
     case 'last_event_at':
       return wire.last_event_at;
@@ -256,7 +259,7 @@ function compareKeys(a: NonNullable<SortKey>, b: NonNullable<SortKey>): number {
   return compareKeys(left[0]!, right[0]!) || compareKeys(left[1]!, right[1]!);
 }
 
-/** Everything that a list answers, page after page. */
+/** Everything that a list returns over all of its pages. */
 export interface Expected {
   ids: number[];
   restricted: number;
@@ -265,28 +268,28 @@ export interface Expected {
 
 export function expected(
   population: readonly Listed[],
-  asked: Asked,
+  parameters: ListParameters,
   { archived, historyDays }: { archived: boolean; historyDays: number | null },
 ): Expected {
   const from = historyDays === null ? '' : new Date(Date.parse(NOW) - historyDays * 86_400_000).toISOString();
   const found = population
     .filter(({ wire }) => (wire.archived_at !== null) === archived)
-    .filter((one) => meets(one, asked));
+    .filter((one) => meets(one, parameters));
   const shown = found.filter(({ wire }) => wire.created_at >= from);
-  const matched = shown.filter((one) => meetsStatus(one, asked));
-  const turn = asked.direction === 'asc' ? 1 : -1;
-  const key = (one: Listed) => (archived ? one.wire.archived_at : keyOf(one, asked));
+  const matched = shown.filter((one) => meetsStatus(one, parameters));
+  const sign = parameters.direction === 'asc' ? 1 : -1;
+  const key = (one: Listed) => (archived ? one.wire.archived_at : keyOf(one, parameters));
   const sorted = matched.toSorted((a, b) => {
     const [left, right] = [key(a), key(b)];
     const byKey = left === null || right === null ? 0 : compareKeys(left, right);
-    if (byKey !== 0) return byKey * turn;
+    if (byKey !== 0) return byKey * sign;
     if ((left === null) !== (right === null)) return left === null ? 1 : -1;
-    return (a.wire.id - b.wire.id) * turn;
+    return (a.wire.id - b.wire.id) * sign;
   });
   const counted = (keys: readonly string[]) => shown.filter(({ wire }) => keys.includes(wire.status)).length;
   return {
     ids: sorted.map(({ wire }) => wire.id),
-    restricted: found.filter((one) => one.wire.created_at < from && meetsStatus(one, asked)).length,
+    restricted: found.filter((one) => one.wire.created_at < from && meetsStatus(one, parameters)).length,
     counts: {
       matched: matched.length,
       all: shown.length,

@@ -16,7 +16,7 @@ export function setClock(now: Instant): SetClock {
   return { now: () => current, set: (next) => void (current = next) };
 }
 
-/** An incident as the API shows it, and what only lists know of it. */
+/** An incident as the API shows it, and the data that only lists use. */
 export interface Listed {
   wire: IncidentWire;
   affectedCustomers: number | null;
@@ -47,7 +47,7 @@ export const TEXTS = [
   'aab aba baa bab',
   `long, ${'and so on, '.repeat(400)}to the needle in it`,
 ];
-/** For one of them there is no rate. */
+/** One of them, GBP, has no exchange rate. */
 const CURRENCIES = ['USD', 'USD', 'EUR', 'JPY', 'GBP'] as const;
 const AMOUNTS = [0, 0, 1, 100, 109, 1_000, 123_457] as const;
 export const PLACES = ['west', 'east', 'süd', 'Nowhere', 'nowhere', 'abroad', ''];
@@ -88,7 +88,7 @@ const specimen = fc.record({
   archivedAt: pick(undefined, undefined, undefined, ...CREATED.slice(-4)),
 });
 
-/** Declares incidents of all kinds in workspace 1, the way they come about: over the API, and from the broker. */
+/** Creates incidents of all kinds in workspace 1 over the API, and sends messages about them over the broker. */
 export async function populate(service: TestService, clock: SetClock, count: number): Promise<Listed[]> {
   const client = service.as();
   const listed: Listed[] = [];
@@ -98,7 +98,7 @@ export async function populate(service: TestService, clock: SetClock, count: num
     const id = Number(path.split('/').at(-1));
     for (const started_at of one.eventTimes) await ok(client.post(`${path}/timeline`, { body: 'x', started_at }));
     if (one.customers !== undefined) {
-      await tell(service, 'customer-impact.updated', {
+      await publish(service, 'customer-impact.updated', {
         incident_id: id,
         affected_customers: one.customers,
         mrr: one.mrr,
@@ -107,7 +107,7 @@ export async function populate(service: TestService, clock: SetClock, count: num
     }
     if (one.run !== undefined) {
       const run = { incident_id: id, run_id: `run-${id}`, status: one.run, started_at: one.createdAt };
-      await tell(service, 'investigation.run.updated', run);
+      await publish(service, 'investigation.run.updated', run);
     }
     if (one.archivedAt !== undefined) {
       clock.set(one.archivedAt);
@@ -147,8 +147,8 @@ async function declare(client: Client, one: Specimen): Promise<string> {
   return `/api/v1/incidents/${incident.id}`;
 }
 
-/** The catalog, the custom fields and the users of workspace 1; its services have no owners yet. */
-export async function furnish(service: TestService): Promise<void> {
+/** Adds the catalog, the custom fields and the users of workspace 1. Its services have no owners yet. */
+export async function addReferenceData(service: TestService): Promise<void> {
   await service.owners.change(1, (data) => {
     data.teams.push(...TEAMS);
     data.services.push(...SERVICES.map((one) => ({ ...one, owner_team_id: null, archived_at: null })));
@@ -158,12 +158,12 @@ export async function furnish(service: TestService): Promise<void> {
   });
 }
 
-/** Gives the services their owners: from now on, incidents without a team of their own have one. */
-export async function handOver(service: TestService): Promise<void> {
+/** Sets the owners of the services, so that incidents without a team of their own have an effective team. */
+export async function assignOwners(service: TestService): Promise<void> {
   await service.owners.change(1, (data) => void (data.services = [...SERVICES]));
 }
 
-async function tell(service: TestService, type: string, data: object): Promise<void> {
+async function publish(service: TestService, type: string, data: object): Promise<void> {
   const id = randomUUID();
   const body = JSON.stringify({
     id,
@@ -175,11 +175,11 @@ async function tell(service: TestService, type: string, data: object): Promise<v
     data: { workspace_id: 1, ...data },
   });
   const [outcome] = await service.broker.publish([{ id, type, body }]);
-  if (outcome !== 'confirmed') throw new Error(`not taken: ${type}`);
+  if (outcome !== 'confirmed') throw new Error(`not confirmed: ${type}`);
 }
 
-async function ok(answer: ReturnType<Client['get']>) {
-  const { status, body } = await answer;
+async function ok(response: ReturnType<Client['get']>) {
+  const { status, body } = await response;
   if (status >= 300) throw new Error(JSON.stringify(body));
   return body;
 }

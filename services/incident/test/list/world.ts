@@ -1,9 +1,9 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot } from '@tocsin/contracts';
 
-/** When the lists of these tests are asked for. */
+/** The time of the list requests in these tests. */
 export const NOW = '2026-11-20T12:00:00.000Z';
 
-/** Two of them share a name but for its case; one is archived and keeps its incidents. */
+/** The names of two differ only in case. One team is archived and keeps its incidents. */
 export const TEAMS: readonly TeamSnapshot[] = [
   team(1, 'Payments'),
   team(2, 'ärzte'),
@@ -66,7 +66,7 @@ export const DEFINITIONS: readonly CustomFieldDefinition[] = Object.entries(FIEL
   ...(field as Pick<CustomFieldDefinition, 'field_type' | 'config'>),
 }));
 
-/** More statuses than the default ones, one of them terminal, and one that no incident has. */
+/** Statuses other than the default ones: three are terminal, and one has no incidents. */
 export const CONFIGURATION = {
   workflow_statuses: [
     { key: 'triage', label: 'Triage' },

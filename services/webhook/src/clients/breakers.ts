@@ -1,75 +1,80 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@tocsin/runtime';
 import CircuitBreaker from 'opossum';
 
 /**
- * A circuit breaker for each receiver's host: while a host does not answer at all, deliveries to it wait, except for one that
- * probes every second. It only spares slots that others could use; what counts, and stops a subscription, is in the database.
+ * One circuit breaker per receiver host. While a host does not respond at all, its deliveries wait, except for one
+ * probe per second. Breakers only keep slots free for other hosts; the failures that pause a subscription are counted
+ * in the database.
  */
-export interface Breakers {
-  /** Hosts that nothing may be sent to now. */
-  refused(): string[];
-  /** Whether a request may begin; every one that may must be concluded. */
+export interface HostBreakers {
+  /** Hosts that may not be sent to now. */
+  blockedHosts(): string[];
+  /** Whether a request to the host may start. After `true` the caller must call `record`. */
   admit(host: string): boolean;
-  /** @param answered undefined when the request was called off and says nothing about the host */
-  conclude(host: string, answered: boolean | undefined): void;
+  /** @param isReachable undefined when the request says nothing about the host, for example because it was cancelled */
+  record(host: string, isReachable: boolean | undefined): void;
   openCount(): number;
   close(): void;
 }
 
 const OPTIONS = {
   timeout: false,
-  // One more than the failures that stop a subscription: no single one can close a host to the others.
+  // One more than the failures that pause a subscription, so that one subscription alone cannot open a host's breaker.
   volumeThreshold: 6,
   errorThresholdPercentage: 50,
-  // A host gets ten requests a minute at most, so a shorter memory would hardly see it fail.
+  // A host gets at most ten requests a minute, so a shorter window would rarely hold enough failures.
   rollingCountTimeout: 60_000,
-  // Much shorter than the shortest delay of a retry.
+  // Much shorter than the shortest retry delay.
   resetTimeout: 1_000,
   rollingPercentilesEnabled: false,
   enableSnapshots: false,
 } as const;
 
 const MAX_HOSTS = 256;
+/** Estimate for one breaker with its buckets, listeners and timer. */
+const BREAKER_BYTES = 16_384;
 
 /** @param onReady called when a host may be probed again */
-export function breakers(onReady: () => void): Breakers {
+export function hostBreakers(onReady: () => void): HostBreakers {
   const probing = new Set<string>();
-  const known = new LRUCache<string, CircuitBreaker<[boolean], void>>({
-    max: MAX_HOSTS,
+  const breakers = boundedCache<string, CircuitBreaker<[boolean], void>>({
+    bytes: MAX_HOSTS * BREAKER_BYTES,
+    sizeOf: () => BREAKER_BYTES,
     dispose: (breaker) => breaker.shutdown(),
   });
   const breakerOf = (host: string) => {
-    let breaker = known.get(host);
+    let breaker = breakers.get(host);
     if (breaker === undefined) {
-      breaker = new CircuitBreaker(async (answered: boolean) => {
-        if (!answered) throw new Error('no answer');
+      breaker = new CircuitBreaker(async (isReachable: boolean) => {
+        if (!isReachable) throw new Error('no response');
       }, OPTIONS);
       breaker.on('halfOpen', onReady);
       breaker.on('close', onReady);
-      known.set(host, breaker);
+      breakers.set(host, breaker);
     }
     return breaker;
   };
-  const refuses = (host: string, breaker: CircuitBreaker<[boolean], void>) =>
+  const isBlocked = (host: string, breaker: CircuitBreaker<[boolean], void>) =>
     breaker.opened || (breaker.halfOpen && probing.has(host));
 
   return {
-    refused: () => [...known.entries()].filter(([host, breaker]) => refuses(host, breaker)).map(([host]) => host),
+    blockedHosts: () =>
+      [...breakers.entries()].filter(([host, breaker]) => isBlocked(host, breaker)).map(([host]) => host),
     admit(host) {
       const breaker = breakerOf(host);
-      if (refuses(host, breaker)) return false;
+      if (isBlocked(host, breaker)) return false;
       if (breaker.halfOpen) probing.add(host);
       return true;
     },
-    conclude(host, answered) {
+    record(host, isReachable) {
       probing.delete(host);
-      // It rejects with what it is told, or because it opened meanwhile.
-      if (answered !== undefined)
+      // Rejects for a failure that it records, and when the breaker has opened meanwhile.
+      if (isReachable !== undefined)
         void breakerOf(host)
-          .fire(answered)
+          .fire(isReachable)
           .catch(() => undefined);
     },
-    openCount: () => [...known.values()].filter((breaker) => !breaker.closed).length,
-    close: () => known.clear(),
+    openCount: () => [...breakers.values()].filter((breaker) => !breaker.closed).length,
+    close: () => breakers.clear(),
   };
 }

@@ -1,19 +1,19 @@
-import { type Instant, later } from '@tocsin/runtime';
+import { type Instant, addMilliseconds } from '@tocsin/runtime';
 import { readRetryAfter } from './retry-after.ts';
 
-/** Of one delivery, deferred ones included (contract: Deliveries). */
+/** Attempts of one delivery, including deferred ones (contract: Deliveries). */
 export const MAX_ATTEMPTS = 8;
-/** From queueing; milliseconds, like all durations here. */
+/** Counted from when the delivery was queued; milliseconds, like all durations here. */
 export const DEADLINE = 24 * 3_600_000;
-/** Deliveries that a workspace may have queued, held ones included. */
+/** Deliveries that a workspace may have waiting, queued or held. */
 export const MAX_QUEUED = 1_000;
-/** How long an event's text and its deliveries are kept. */
+/** How long events and their deliveries are kept. */
 export const RETENTION = 7 * 24 * 3_600_000;
 
 const FIRST_DELAY = 5_000;
 const MAX_DELAY = 3_600_000;
 
-/** Why a request to a receiver did not succeed; also what the API tells of a failed verification. */
+/** Why a request to a receiver failed; also `details.reason` of `webhook_verification_failed`. */
 export const FAILURE_REASONS = [
   'timeout',
   'connection',
@@ -25,53 +25,56 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** What became of one request. */
+/** The outcome of one request to a receiver. */
 export type Outcome =
   | { kind: 'success'; status: number }
   | {
       kind: 'failure';
       reason: FailureReason;
-      /** The HTTP status, where there was an answer. */
+      /** The HTTP status, if the response headers arrived. */
       status?: number;
       retryAfter?: string | undefined;
-      /** The fault lies with us: no route, no name server. It is nothing to hold against the receiver. */
-      ours: boolean;
+      /** The failure is on our side (no route, no name server) and does not count against the receiver. */
+      isLocal: boolean;
     };
 
-/** How a delivery goes on after an attempt. */
-export type Verdict =
+/** What happens to a delivery after an attempt. */
+export type RetryDecision =
   | { kind: 'succeeded' }
   | { kind: 'retry'; at: Instant }
-  | { kind: 'failed'; because: 'refused' | 'exhausted' | 'deadline' };
+  | { kind: 'failed'; reason: 'refused' | 'exhausted' | 'deadline' };
 
-export interface Attempted {
-  /** How many attempts were begun, this one included. */
+export interface AttemptState {
+  /** Attempts started so far, including this one. */
   attempts: number;
-  /** How many of them failed, this one included; deferred ones did not. */
+  /** Attempts that failed so far, including this one; deferred attempts do not count. */
   failedAttempts: number;
   deadlineAt: Instant;
   now: Instant;
 }
 
-/** The rules of retrying (contract: Deliveries). */
-export function judge(outcome: Outcome, attempted: Attempted): Verdict {
+/** Applies the retry rules (contract: Deliveries). */
+export function decideRetry(outcome: Outcome, attempt: AttemptState): RetryDecision {
   if (outcome.kind === 'success') return { kind: 'succeeded' };
-  if (outcome.reason === 'status' && !isRetried(outcome.status)) return { kind: 'failed', because: 'refused' };
-  const asked = readRetryAfter(outcome.retryAfter, attempted.now);
-  const wait = asked === undefined ? retryDelay(attempted.failedAttempts) : Math.min(asked, MAX_DELAY);
-  return retryAt(later(attempted.now, wait), attempted);
+  if (outcome.reason === 'status' && !isRetryable(outcome.status)) return { kind: 'failed', reason: 'refused' };
+  const retryAfter = readRetryAfter(outcome.retryAfter, attempt.now);
+  const delay = retryAfter === undefined ? retryDelay(attempt.failedAttempts) : Math.min(retryAfter, MAX_DELAY);
+  return retryAt(addMilliseconds(attempt.now, delay), attempt);
 }
 
-/** Another attempt at `at`, if there may be one. */
-export function retryAt(at: Instant, { attempts, deadlineAt }: Pick<Attempted, 'attempts' | 'deadlineAt'>): Verdict {
-  if (attempts >= MAX_ATTEMPTS) return { kind: 'failed', because: 'exhausted' };
-  return at < deadlineAt ? { kind: 'retry', at } : { kind: 'failed', because: 'deadline' };
+/** A retry at `at`, or a failure if the attempts are used up or `at` is not before the deadline. */
+export function retryAt(
+  at: Instant,
+  { attempts, deadlineAt }: Pick<AttemptState, 'attempts' | 'deadlineAt'>,
+): RetryDecision {
+  if (attempts >= MAX_ATTEMPTS) return { kind: 'failed', reason: 'exhausted' };
+  return at < deadlineAt ? { kind: 'retry', at } : { kind: 'failed', reason: 'deadline' };
 }
 
-/** 5 s after the first failed attempt, then twice as long each time, at most an hour. */
+/** 5 s after the first failed attempt, doubling with each failure, at most one hour. */
 export function retryDelay(failedAttempts: number): number {
   return Math.min(FIRST_DELAY * 2 ** (failedAttempts - 1), MAX_DELAY);
 }
 
-const isRetried = (status = 0) =>
+const isRetryable = (status = 0) =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);

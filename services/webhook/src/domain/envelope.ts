@@ -5,11 +5,11 @@ export interface IncidentCreated {
   eventId: string;
   occurredAt: Instant;
   incident: IncidentSnapshot;
-  /** A link to the incident, where links are configured. */
+  /** A link to the incident, if links are configured. */
   url: string | undefined;
 }
 
-/** The exact text that receivers of `incident.created` get (contract: Webhooks); empty optional members are left out. */
+/** The exact body of an `incident.created` request (contract: Webhooks). Empty optional properties are omitted. */
 export function incidentCreatedBody({ eventId, occurredAt, incident, url }: IncidentCreated): string {
   const { id, reference, created_at, title, service, regions, severity, status, issue_type, impact_summary } = incident;
   const optional = { title, service, regions, severity, status, issue_type, impact_summary };
@@ -30,7 +30,7 @@ export function incidentCreatedBody({ eventId, occurredAt, incident, url }: Inci
   });
 }
 
-/** The exact text of the request that verifies a receiver. */
+/** The exact body of the request that verifies a receiver (contract: Webhooks). */
 export function verificationBody(eventId: string, occurredAt: Instant, subscriptionId: string): string {
   return JSON.stringify({
     id: eventId,
@@ -41,10 +41,16 @@ export function verificationBody(eventId: string, occurredAt: Instant, subscript
   });
 }
 
-/** Fills a link's template; `{workspace}` is the slug. */
+/** Fills the template of links to incidents; `{workspace}` is replaced by the slug. */
 export function resourceUrl(template: string, workspaceSlug: string, incident: IncidentSnapshot): string {
   return template
     .replaceAll('{workspace}', encodeURIComponent(workspaceSlug))
     .replaceAll('{id}', String(incident.id))
     .replaceAll('{reference}', encodeURIComponent(incident.reference));
+}
+
+/** The incident's number in its workspace; undefined when the reference is not of the form `INC-<number>`. */
+export function incidentNumberOf({ reference }: Pick<IncidentSnapshot, 'reference'>): number | undefined {
+  const number = Number(/^INC-([1-9]\d*)$/.exec(reference)?.[1]);
+  return Number.isSafeInteger(number) ? number : undefined;
 }

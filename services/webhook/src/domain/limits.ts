@@ -1,60 +1,67 @@
-import { type Instant, later } from '@tocsin/runtime';
+import { type Instant, addMilliseconds } from '@tocsin/runtime';
 
-/** Requests to receivers are deliveries, or checks of a receiver; each kind has windows of its own. */
+/** Requests to receivers are deliveries or checks (verifications); each kind has its own windows. */
 export type RequestKind = 'delivery' | 'check';
 export const SCOPES = ['all', 'workspace', 'host', 'ip'] as const;
 export type LimitScope = (typeof SCOPES)[number];
 
-/** Requests begun in one fixed minute (contract: Limits). */
+/** Requests that may start in one fixed minute (contract: Limits). */
 export const WINDOWS: Record<RequestKind, Record<LimitScope, number>> = {
   delivery: { all: 120, workspace: 30, host: 10, ip: 10 },
   check: { all: 30, workspace: 3, host: 3, ip: 3 },
 };
 
 /**
- * Requests under way at once, of both kinds (contract: Limits). Half of all for one workspace, so that one with slow receivers
- * cannot hold up the others. A host has as many as an IP address: it stands in for the address until that is known.
+ * Concurrent requests, of both kinds together (contract: Limits). A workspace gets half of all slots, so that slow
+ * receivers of one workspace cannot delay the others. A host has the same limit as an IP address, because the address
+ * may not be known yet.
  */
 export const SLOTS: Record<LimitScope, number> = { all: 16, workspace: 8, host: 2, ip: 2 };
 
-/** A slot is free after this long, whatever became of its holder; twice the time that a request may take. */
-export const LEASE = 20_000;
+/**
+ * A slot or a delivery is free again after this many milliseconds even if its holder died; twice the request timeout.
+ */
+export const LEASE_DURATION = 20_000;
 
 const MINUTE = 60_000;
 
-/** The beginning of the fixed window that `now` is in. */
-export const windowOf = (now: Instant): Instant =>
+/** The start of the window that contains `now`. */
+export const windowStart = (now: Instant): Instant =>
   new Date(Math.floor(Date.parse(now) / MINUTE) * MINUTE).toISOString();
 
-export const windowEnd = (now: Instant): Instant => later(windowOf(now), MINUTE);
+export const windowEnd = (now: Instant): Instant => addMilliseconds(windowStart(now), MINUTE);
 
-/** Whom a request is for, and where it goes. */
+/** The workspace that a request is made for, and where it goes. */
 export interface Destination {
   workspaceId: number;
   host: string;
-  /** Null while it is not known. */
+  /** Null while the address is not known. */
   ip: string | null;
 }
 
-/** How many requests were begun in a window, by kind and scope (`delivery:host`). */
+/** How many requests started in a window. */
 export interface WindowUse {
+  /** Kind and scope, as in `delivery:host`. */
   scope: string;
   key: string;
   used: number;
 }
 
-/** What is full, and what of it: a window ends with its minute, a slot becomes free at any time. */
-export interface Full {
+/** The limit that a request would exceed. Windows are free again in the next minute, slots when any request ends. */
+export interface LimitReached {
   scope: LimitScope;
-  what: 'window' | 'slots';
+  resource: 'window' | 'slots';
 }
 
-/** What of the limits is left at one moment; it says no more than it was told, so the telling must be under a lock. */
+/**
+ * What the limits allow at one moment. It is a snapshot: the caller must hold the lock of the limits while using it.
+ */
 export interface Budget {
-  /** What stands in the way of a request, if anything does; a window rather than slots where both do. */
-  full(destination: Destination): Full | undefined;
-  /** The workspaces, hosts or addresses that have nothing left. */
-  exhausted(scope: LimitScope): string[];
+  /** The limit that a request would exceed, if any; a window takes precedence over slots. */
+  reachedLimit(destination: Destination): LimitReached | undefined;
+  /** The workspaces, hosts or addresses whose limit is reached. */
+  exhaustedKeys(scope: LimitScope): string[];
+  /** Counts a request to the destination. */
   take(destination: Destination): void;
 }
 
@@ -67,29 +74,30 @@ export function budget(
     slots: tally(used.slots.flatMap((slot) => keysOf(slot).map(([scope, key]) => [`${kind}:${scope} ${key}`, 1]))),
   };
   const limits = { window: WINDOWS[kind], slots: SLOTS };
-  const WHATS = ['window', 'slots'] as const;
+  const RESOURCES = ['window', 'slots'] as const;
   return {
-    full(destination) {
-      for (const what of WHATS) {
+    reachedLimit(destination) {
+      for (const resource of RESOURCES) {
         for (const [scope, key] of keysOf(destination)) {
-          if ((counts[what].get(`${kind}:${scope} ${key}`) ?? 0) >= limits[what][scope]) return { scope, what };
+          if ((counts[resource].get(`${kind}:${scope} ${key}`) ?? 0) >= limits[resource][scope])
+            return { scope, resource };
         }
       }
       return undefined;
     },
-    exhausted(scope) {
+    exhaustedKeys(scope) {
       const prefix = `${kind}:${scope} `;
-      return WHATS.flatMap((what) =>
-        [...counts[what]]
-          .filter(([name, count]) => name.startsWith(prefix) && count >= limits[what][scope])
+      return RESOURCES.flatMap((resource) =>
+        [...counts[resource]]
+          .filter(([name, count]) => name.startsWith(prefix) && count >= limits[resource][scope])
           .map(([name]) => name.slice(prefix.length)),
       );
     },
     take(destination) {
       for (const [scope, key] of keysOf(destination)) {
-        for (const what of WHATS) {
+        for (const resource of RESOURCES) {
           const name = `${kind}:${scope} ${key}`;
-          counts[what].set(name, (counts[what].get(name) ?? 0) + 1);
+          counts[resource].set(name, (counts[resource].get(name) ?? 0) + 1);
         }
       }
     },
@@ -102,7 +110,7 @@ function tally(entries: readonly (readonly [string, number])[]): Map<string, num
   return counts;
 }
 
-/** The windows that a request counts in, as they are stored. */
+/** The keys of the windows that a request counts in, as they are stored. */
 export function windowKeys(kind: RequestKind, destination: Destination): { scope: string; key: string }[] {
   return keysOf(destination).map(([scope, key]) => ({ scope: `${kind}:${scope}`, key }));
 }

@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto';
 import type { Instant } from '@tocsin/runtime';
 
-export interface Signable {
+export interface SignedMessage {
   eventId: string;
   body: string;
-  /** The attempt's moment, not the event's. */
+  /** When the attempt is made, not when the event occurred. */
   at: Instant;
-  /** Every secret that signs now, the current one first. */
+  /** All secrets that are valid now, the current one first. */
   secrets: readonly string[];
 }
 
-/** The headers of one attempt (contract: Webhooks). */
-export function signedHeaders({ eventId, body, at, secrets }: Signable): Record<string, string> {
+/** The signature headers of one attempt (contract: Webhooks). */
+export function signedHeaders({ eventId, body, at, secrets }: SignedMessage): Record<string, string> {
   const timestamp = String(Math.floor(Date.parse(at) / 1_000));
   const sign = (secret: string) =>
-    // The key is the secret's text as it is, prefix included.
+    // The HMAC key is the complete text of the secret, including its prefix.
     `v1,${createHmac('sha256', secret).update(`${eventId}.${timestamp}.${body}`).digest('base64')}`;
   return {
     'webhook-id': eventId,

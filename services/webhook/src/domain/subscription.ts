@@ -1,4 +1,4 @@
-import { wrongState } from '@tocsin/http';
+import { invalidState } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 
 export const EVENT_TYPES = ['incident.created'] as const;
@@ -7,14 +7,14 @@ export type WebhookEventType = (typeof EVENT_TYPES)[number];
 export const STATUSES = ['active', 'paused', 'revoked'] as const;
 export type SubscriptionStatus = (typeof STATUSES)[number];
 
-/** Active or paused ones a workspace (contract: Limits). */
+/** Active and paused subscriptions per workspace (contract: Limits). */
 export const MAX_SUBSCRIPTIONS = 10;
-/** Consecutive failures after which a subscription has to be verified again (contract: Deliveries). */
+/** Consecutive failures after which a subscription is paused until it is verified again (contract: Deliveries). */
 export const MAX_CONSECUTIVE_FAILURES = 5;
-/** How long the previous secret goes on signing after a rotation; milliseconds. */
+/** How long the previous secret still signs after a rotation; milliseconds. */
 export const SECRET_OVERLAP = 24 * 3_600_000;
 
-/** A webhook subscription (contract: Webhooks); its URL and secrets are kept sealed, apart. */
+/** A webhook subscription (contract: Webhooks). Its URL and secrets are encrypted and read separately. */
 export interface Subscription {
   id: string;
   workspaceId: number;
@@ -30,15 +30,15 @@ export interface Subscription {
   lastFailureAt: Instant | null;
 }
 
-export const revoked = () => wrongState('The webhook is revoked');
+export const revokedError = () => invalidState('The webhook is revoked');
 
-/** @throws DomainError `invalid_resource_state` for a revoked one */
+/** @throws DomainError `invalid_resource_state` when the subscription is revoked */
 export function checkNotRevoked({ status }: Pick<Subscription, 'status'>): void {
-  if (status === 'revoked') throw revoked();
+  if (status === 'revoked') throw revokedError();
 }
 
-/** @throws DomainError `invalid_resource_state` unless it is active or may become so without a verification */
+/** @throws DomainError `invalid_resource_state` when the subscription is revoked or not verified */
 export function checkResumable(subscription: Pick<Subscription, 'status' | 'verified'>): void {
   checkNotRevoked(subscription);
-  if (!subscription.verified) throw wrongState('The webhook has to be verified before it can be resumed');
+  if (!subscription.verified) throw invalidState('The webhook must be verified before it can be resumed');
 }

@@ -5,9 +5,9 @@ import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
-  .refine((types) => new Set(types).size === types.length, 'Must not name an event type twice');
+  .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates');
 
-/** A webhook subscription (contract: Webhooks): every property is always there. */
+/** A webhook subscription (contract: Webhooks). All properties are always present. */
 export const webhook = z
   .strictObject({
     id: z.string(),
@@ -25,7 +25,7 @@ export type WebhookWire = z.infer<typeof webhook>;
 
 export const webhookReply = z.strictObject({ webhook });
 
-/** Like `webhookReply`, with the secret: the only time that it is shown. */
+/** `webhookReply` with the new secret, which no other response contains. */
 export const secretReply = z.strictObject({
   webhook,
   secret: z.string().meta({ description: 'Signs deliveries; it is not shown again' }),

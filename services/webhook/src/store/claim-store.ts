@@ -1,14 +1,14 @@
-import { type Instant, type Knex, named, type Sealed } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../domain/delivery.ts';
 import type { Destination } from '../domain/limits.ts';
 
-/** A delivery that is due, and where it goes as far as that is known. */
+/** A delivery that is due, and its destination as far as it is known. */
 export interface Candidate extends Destination {
   deliveryId: number;
   dueAt: Instant;
 }
 
-/** A leased delivery: all that an attempt needs. */
+/** A leased delivery, with everything that an attempt needs. */
 export interface Claim {
   deliveryId: number;
   token: string;
@@ -20,13 +20,14 @@ export interface Claim {
   eventId: string;
   body: string;
   requestId: string | null;
-  /** How many attempts were begun, this one included. */
+  /** Attempts started so far, including this one. */
   attempts: number;
   failedAttempts: number;
   deadlineAt: Instant;
 }
 
-export interface Exhausted {
+/** Whose limits are reached, so that their deliveries cannot be sent now. */
+export interface ExhaustedKeys {
   workspaces: readonly number[];
   hosts: readonly string[];
   ips: readonly string[];
@@ -35,8 +36,10 @@ export interface Exhausted {
 const PAGE = 64;
 
 /**
- * Heads of lanes, a lane being one subscription's deliveries. It skips along the index from lane to lane, so a lane's length
- * costs nothing. Two heads each: no host takes more at once.
+ * Reads the first due deliveries of each lane; a lane is the queue of one subscription. It goes from lane to lane by
+ * a loose index scan, so the cost does not depend on the length of a lane. It reads two per lane, because a host has
+ * two slots. The lateral joins read subscriptions lane by lane: the planner overestimates the lanes and would scan
+ * the whole table.
  */
 const CANDIDATES = `
   with recursive lanes as (
@@ -51,21 +54,24 @@ const CANDIDATES = `
       order by workspace_id, subscription_id limit 1
     ) as next
   )
-  select head.id, head.due_at, lanes.workspace_id, subscriptions.host, host_addresses.ip
+  select head.id, head.due_at, lanes.workspace_id, subscription.host, address.ip
   from lanes
-  join subscriptions on subscriptions.id = lanes.subscription_id
-  left join host_addresses on host_addresses.host = subscriptions.host
+  cross join lateral (select host from subscriptions where id = lanes.subscription_id limit 1) as subscription
+  left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
   cross join lateral (
     select id, due_at from deliveries
     where status = 'queued' and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
       and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
     order by due_at, id limit 2
   ) as head
-  where lanes.workspace_id <> all($4::bigint[]) and subscriptions.host <> all($5::text[])
-    and (host_addresses.ip is null or host_addresses.ip <> all($6::text[]))
+  where lanes.workspace_id <> all($4::bigint[]) and subscription.host <> all($5::text[])
+    and (address.ip is null or address.ip <> all($6::text[]))
   limit ${PAGE}`;
 
-/** Counts the attempt as it leases; a delivery that a pause or a finish is just changing is left for the next claim. */
+/**
+ * Leases deliveries and counts the attempt. Deliveries that another transaction has locked are left for the next
+ * claim.
+ */
 const LEASE = `
   with chosen as (
     select id, token from unnest($1::bigint[], $2::uuid[]) as pair (id, token)
@@ -97,15 +103,16 @@ interface LeaseRow {
   url_box: Buffer;
 }
 
-/** Finds and leases deliveries; its caller holds the lock of the limits. */
+/** Finds and leases deliveries. The caller must hold the lock of the limits. */
 export function claimStore(trx: Knex.Transaction) {
-  const page = async (now: Instant, from: number, to: number, exhausted: Exhausted): Promise<Candidate[]> => {
-    const rows = await named<{ id: number; due_at: Instant; workspace_id: number; host: string; ip: string | null }>(
-      trx,
-      'find-candidates',
-      CANDIDATES,
-      [now, from, to, exhausted.workspaces, exhausted.hosts, exhausted.ips],
-    );
+  const page = async (now: Instant, from: number, to: number, exhausted: ExhaustedKeys): Promise<Candidate[]> => {
+    const rows = await runPrepared<{
+      id: number;
+      due_at: Instant;
+      workspace_id: number;
+      host: string;
+      ip: string | null;
+    }>(trx, 'find-candidates', CANDIDATES, [now, from, to, exhausted.workspaces, exhausted.hosts, exhausted.ips]);
     return rows.map((row) => ({
       deliveryId: row.id,
       dueAt: row.due_at,
@@ -115,19 +122,21 @@ export function claimStore(trx: Knex.Transaction) {
     }));
   };
   return {
-    /** Due deliveries that nothing exhausted stands in the way of: enough to choose from, first due first. */
-    async candidates(now: Instant, options: { after: number; exhausted: Exhausted }): Promise<Candidate[]> {
+    /** Due deliveries that are blocked by no exhausted limit, in the order in which they are due; at most two pages. */
+    async candidates(now: Instant, options: { after: number; exhausted: ExhaustedKeys }): Promise<Candidate[]> {
       const { after, exhausted } = options;
-      const found = await page(now, after, Number.MAX_SAFE_INTEGER, exhausted);
-      if (found.length < PAGE) found.push(...(await page(now, 0, after, exhausted)));
-      return found.sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
+      const candidates = await page(now, after, Number.MAX_SAFE_INTEGER, exhausted);
+      if (candidates.length < PAGE) candidates.push(...(await page(now, 0, after, exhausted)));
+      return candidates.sort((a, b) =>
+        a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1,
+      );
     },
 
     async lease(
       tokens: ReadonlyMap<number, string>,
       { now, until }: { now: Instant; until: Instant },
     ): Promise<Claim[]> {
-      const rows = await named<LeaseRow>(trx, 'lease-deliveries', LEASE, [
+      const rows = await runPrepared<LeaseRow>(trx, 'lease-deliveries', LEASE, [
         [...tokens.keys()],
         [...tokens.values()],
         now,
@@ -140,7 +149,7 @@ export function claimStore(trx: Knex.Transaction) {
         subscriptionId: row.subscription_id,
         host: row.host,
         origin: row.origin,
-        url: { keyId: row.url_key_id, box: row.url_box },
+        url: { keyId: row.url_key_id, ciphertext: row.url_box },
         eventId: row.event_id,
         body: row.body,
         requestId: row.request_id,

@@ -1,7 +1,7 @@
-import { type Instant, type Knex, later } from '@tocsin/runtime';
-import { DEADLINE, MAX_ATTEMPTS, RETENTION, type Verdict } from '../domain/delivery.ts';
+import { type Instant, type Knex, addMilliseconds } from '@tocsin/runtime';
+import { DEADLINE, MAX_ATTEMPTS, RETENTION, type RetryDecision } from '../domain/delivery.ts';
 
-/** An event as it is sent: `body` is the exact text. */
+/** An event; `body` is the exact text that is sent. */
 export interface StoredEvent {
   id: string;
   workspaceId: number;
@@ -10,9 +10,9 @@ export interface StoredEvent {
   occurredAt: Instant;
 }
 
-/** What a finished attempt leaves on its delivery. */
+/** The result of an attempt, as it is stored with the delivery. */
 export interface AttemptRecord {
-  verdict: Verdict;
+  decision: RetryDecision;
   /** Absent after a success. */
   error?: string | undefined;
   status?: number | undefined;
@@ -26,7 +26,7 @@ export function deliveryStore(db: Knex) {
     db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
   const leased = (token: string) => db('deliveries').where({ lease_token: token }).whereIn('status', WAITING);
   return {
-    /** How many deliveries of a workspace wait, held ones and those under way included. */
+    /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
       const row = await db('deliveries')
         .where({ workspace_id: workspaceId })
@@ -59,32 +59,33 @@ export function deliveryStore(db: Knex) {
           workspace_id: event.workspaceId,
           status: held ? 'held' : 'queued',
           due_at: now,
-          deadline_at: later(now, DEADLINE),
+          deadline_at: addMilliseconds(now, DEADLINE),
         })),
       );
     },
 
-    /** Those of a paused subscription stay where they are, and their deadlines run on. */
+    /** Holds the queued deliveries of a paused subscription. Their deadlines do not change. */
     async hold(subscriptionId: string, workspaceId: number): Promise<void> {
       await waiting(subscriptionId, workspaceId, ['queued']).update({ status: 'held' });
     },
 
-    async letGo(subscriptionId: string, workspaceId: number): Promise<void> {
+    /** Queues the held deliveries of a subscription again. */
+    async resume(subscriptionId: string, workspaceId: number): Promise<void> {
       await waiting(subscriptionId, workspaceId, ['held']).update({ status: 'queued' });
     },
 
-    /** Takes the leases away too: an attempt under way finishes for nobody. */
+    /** Cancels waiting deliveries and removes their leases, so that attempts in progress record nothing. */
     async cancel(subscriptionId: string, workspaceId: number, now: Instant): Promise<void> {
       await waiting(subscriptionId, workspaceId).update({ status: 'cancelled', lease_token: null, finished_at: now });
     },
 
-    /** The status of the delivery that the token leases; undefined when it leases none any more. */
+    /** The status of the delivery that is leased with this token; undefined when the lease is lost. */
     async findLeased(token: string): Promise<'queued' | 'held' | undefined> {
       const row = await leased(token).first<{ status: 'queued' | 'held' } | undefined>('status');
       return row?.status;
     },
 
-    /** Ends a lease with nothing sent. Answers false when the lease was lost. */
+    /** Ends a lease without a request. Returns false when the lease was lost. */
     async release(token: string, options: { dueAt: Instant; countsAsAttempt: boolean }): Promise<boolean> {
       const released = await leased(token).update({
         lease_token: null,
@@ -94,32 +95,32 @@ export function deliveryStore(db: Knex) {
       return released === 1;
     },
 
-    /** Ends a lease with what became of the attempt. Answers false when the lease was lost. */
-    async finish(token: string, { verdict, error, status }: AttemptRecord, now: Instant): Promise<boolean> {
+    /** Ends a lease and records the result of the attempt. Returns false when the lease was lost. */
+    async finish(token: string, { decision, error, status }: AttemptRecord, now: Instant): Promise<boolean> {
       const finished = await leased(token).update({
         lease_token: null,
         last_error: error ?? null,
         last_status: status ?? null,
         ...(error !== undefined && { failed_attempts: db.raw('failed_attempts + 1') }),
-        ...(verdict.kind === 'retry' ? { due_at: verdict.at } : { status: verdict.kind, finished_at: now }),
+        ...(decision.kind === 'retry' ? { due_at: decision.at } : { status: decision.kind, finished_at: now }),
       });
       return finished === 1;
     },
 
-    /** When the next delivery is due; in the past when one is due already. */
+    /** When the next delivery is due; in the past when one is already due. */
     async nextDue(): Promise<Instant | undefined> {
       const row = await db('deliveries').where({ status: 'queued' }).min({ due: 'due_at' }).first();
       return (row?.due as Instant | null | undefined) ?? undefined;
     },
 
-    /** Gives up deliveries past their deadline, and those whose last attempt was lost in a crash. */
+    /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
     async giveUp(now: Instant): Promise<{ deadline: number; exhausted: number }> {
       const fail = async (condition: (query: Knex.QueryBuilder) => Knex.QueryBuilder) => {
         const idle = db('deliveries')
           .select('id')
           .whereIn('status', WAITING)
           .where((free) => void free.whereNull('lease_token').orWhere('due_at', '<=', now));
-        // What is just being changed is for the next time; waiting for it could end in a deadlock.
+        // Locked rows are left for the next run: waiting for them could deadlock.
         return db('deliveries')
           .whereIn('id', condition(idle).forUpdate().skipLocked())
           .update({ status: 'failed', lease_token: null, finished_at: now });
@@ -130,13 +131,13 @@ export function deliveryStore(db: Knex) {
       };
     },
 
-    /** Forgets events, and deliveries with them, past their retention; answers whether there may be more. */
+    /** Deletes events past their retention, with their deliveries; returns whether there may be more. */
     async forget(now: Instant): Promise<boolean> {
-      const old = db('events').select('id').where('queued_at', '<=', later(now, -RETENTION)).limit(1_000);
-      return (await db('events').whereIn('id', old).delete()) === 1_000;
+      const expired = db('events').select('id').where('queued_at', '<=', addMilliseconds(now, -RETENTION)).limit(1_000);
+      return (await db('events').whereIn('id', expired).delete()) === 1_000;
     },
 
-    /** How many wait, by status. */
+    /** How many deliveries wait, by status. */
     async lengths(): Promise<{ queued: number; held: number }> {
       const rows = await db('deliveries')
         .whereIn('status', WAITING)
@@ -146,7 +147,7 @@ export function deliveryStore(db: Knex) {
       return { queued: lengthOf('queued'), held: lengthOf('held') };
     },
 
-    /** Since when the delivery is due that is due longest, of those that nobody is trying. */
+    /** When the oldest due delivery without a lease became due. */
     async oldestDue(now: Instant): Promise<Instant | undefined> {
       const row = await db('deliveries')
         .where({ status: 'queued' })

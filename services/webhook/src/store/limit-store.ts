@@ -1,18 +1,18 @@
-import { type Instant, type Knex, later, named } from '@tocsin/runtime';
+import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
 import {
   budget,
   type Budget,
   type Destination,
-  LEASE,
+  LEASE_DURATION,
   type RequestKind,
   windowKeys,
-  windowOf,
+  windowStart,
   type WindowUse,
 } from '../domain/limits.ts';
 
-/** A request's place among those under way. */
+/** The slot of one request in progress. */
 export interface Slot extends Destination {
-  /** Who holds it: the same token as the lease of the delivery that it is for. */
+  /** Identifies the holder; equals the lease token of the delivery that the slot is for. */
   token: string;
   kind: RequestKind;
 }
@@ -27,33 +27,33 @@ interface SlotRow {
 }
 
 export interface HeldSlot extends Slot {
-  /** The window that the request is counted in. */
+  /** Start of the window that the request counts in. */
   minute: Instant;
 }
 
 const COLUMNS = ['token', 'kind', 'workspace_id', 'host', 'ip', 'minute'] as const;
 
 /**
- * The windows and slots of the limits on outgoing requests (contract: Limits). They are exact over all replicas because
- * every change but `close` is made under `lock`, which one transaction at a time has; two requests a second at most pass it.
+ * The windows and slots of the limits on outgoing requests (contract: Limits). They are exact across replicas because
+ * every change except `closeSlot` is made under `lock`. One lock is enough: at most two requests per second start.
  */
 export function limitStore(trx: Knex) {
-  const slotsNow = async (now: Instant) => {
+  const usedSlots = async (now: Instant) => {
     const rows = await trx<SlotRow>('slots')
       .select(...COLUMNS)
       .where('lease_until', '>', now);
     return rows.map(toSlot);
   };
   return {
-    /** Held until the transaction ends. Answers which workspace was served last. */
+    /** Locks the limits until the transaction ends. Returns the ID of the workspace that was served last. */
     async lock(): Promise<number> {
-      const [row] = await named<{ last_workspace_id: number }>(
+      const [row] = await runPrepared<{ last_workspace_id: number }>(
         trx,
         'lock-limits',
         'select last_workspace_id from dispatcher where id = 1 for update',
         [],
       );
-      if (row === undefined) throw new Error('the row of the table dispatcher is gone');
+      if (row === undefined) throw new Error('the table dispatcher has no row');
       return row.last_workspace_id;
     },
 
@@ -61,18 +61,18 @@ export function limitStore(trx: Knex) {
       await trx('dispatcher').where({ id: 1 }).update({ last_workspace_id: workspaceId });
     },
 
-    /** What is left at `now`. */
+    /** What the limits allow at `now`. */
     async budget(kind: RequestKind, now: Instant): Promise<Budget> {
       const windows = await trx('windows')
-        .where({ minute: windowOf(now) })
+        .where({ minute: windowStart(now) })
         .select<WindowUse[]>('scope', 'key', 'used');
-      return budget(kind, { windows, slots: await slotsNow(now) });
+      return budget(kind, { windows, slots: await usedSlots(now) });
     },
 
     /** Takes slots, and counts their requests in the windows of `now`. */
-    async open(slots: readonly Slot[], now: Instant): Promise<void> {
+    async openSlots(slots: readonly Slot[], now: Instant): Promise<void> {
       if (slots.length === 0) return;
-      const minute = windowOf(now);
+      const minute = windowStart(now);
       await trx('slots').insert(
         slots.map(({ token, kind, workspaceId, host, ip }) => ({
           token,
@@ -81,7 +81,7 @@ export function limitStore(trx: Knex) {
           host,
           ip,
           minute,
-          lease_until: later(now, LEASE),
+          lease_until: addMilliseconds(now, LEASE_DURATION),
         })),
       );
       const uses = Map.groupBy(
@@ -94,7 +94,7 @@ export function limitStore(trx: Knex) {
         .merge({ used: trx.raw('windows.used + excluded.used') });
     },
 
-    /** Undefined when the slot was given back, or its lease has run out. */
+    /** Undefined when the slot was released or its lease has expired. */
     async findSlot(token: string, now: Instant): Promise<HeldSlot | undefined> {
       const row = await trx<SlotRow>('slots')
         .where({ token })
@@ -103,8 +103,8 @@ export function limitStore(trx: Knex) {
       return row && toSlot(row);
     },
 
-    /** Frees a slot whose request was never made: it counts in no window. */
-    async giveBack(slot: HeldSlot): Promise<void> {
+    /** Frees the slot of a request that was not sent, and removes it from its windows. */
+    async releaseSlot(slot: HeldSlot): Promise<void> {
       await trx('slots').where({ token: slot.token }).delete();
       await trx('windows')
         .where({ minute: slot.minute })
@@ -115,12 +115,12 @@ export function limitStore(trx: Knex) {
         .decrement('used');
     },
 
-    /** Frees the slot of a request that is over. Needs no lock: it only makes room. */
-    async close(token: string): Promise<void> {
+    /** Frees the slot of a finished request. Does not need the lock, because it only frees capacity. */
+    async closeSlot(token: string): Promise<void> {
       await trx('slots').where({ token }).delete();
     },
 
-    /** Where a host was when it was last looked up. */
+    /** The address that a host had when it was last resolved. */
     async findAddress(host: string): Promise<string | null> {
       const row = await trx('host_addresses').where({ host }).first<{ ip: string } | undefined>('ip');
       return row?.ip ?? null;
@@ -130,17 +130,17 @@ export function limitStore(trx: Knex) {
       await trx('host_addresses').insert({ host, ip, seen_at: now }).onConflict('host').merge();
     },
 
-    /** Forgets what no decision can depend on any more. */
+    /** Deletes past windows, expired slots and old addresses. */
     async forget(now: Instant): Promise<void> {
-      await trx('windows').where('minute', '<', windowOf(now)).delete();
+      await trx('windows').where('minute', '<', windowStart(now)).delete();
       await trx('slots').where('lease_until', '<=', now).delete();
-      await trx('host_addresses').where('seen_at', '<', later(now, -ADDRESS_KEPT)).delete();
+      await trx('host_addresses').where('seen_at', '<', addMilliseconds(now, -ADDRESS_RETENTION)).delete();
     },
   };
 }
 
-/** An address that old says little about where a host is now. */
-const ADDRESS_KEPT = 24 * 3_600_000;
+/** Older addresses are unlikely to be still right. */
+const ADDRESS_RETENTION = 24 * 3_600_000;
 
 const toSlot = (row: SlotRow): HeldSlot => ({
   token: row.token,

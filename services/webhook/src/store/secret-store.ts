@@ -1,40 +1,40 @@
 import type { Instant, Knex, Sealed } from '@tocsin/runtime';
 
-/** The signing secrets of one subscription: the current one and, for its overlap, the previous one. */
+/** The signing secrets of one subscription: the current one and, until its overlap ends, the previous one. */
 export function secretStore(db: Knex, subscriptionId: string) {
   const own = () => db('secrets').where({ subscription_id: subscriptionId });
   return {
-    async add(secret: Sealed, now: Instant): Promise<void> {
+    async add(sealed: Sealed, now: Instant): Promise<void> {
       await db('secrets').insert({
         subscription_id: subscriptionId,
-        key_id: secret.keyId,
-        box: secret.box,
+        key_id: sealed.keyId,
+        box: sealed.ciphertext,
         created_at: now,
       });
     },
 
-    /** Makes the current one the previous one, which ends whatever was that before. */
+    /** Makes the current secret the previous one, and deletes the one that was previous before. */
     async retireCurrent(expiresAt: Instant): Promise<void> {
       await own().whereNotNull('expires_at').delete();
       await own().whereNull('expires_at').update({ expires_at: expiresAt });
     },
 
-    /** What signs at `now`, the current one first. Empty for a revoked subscription. */
-    async signing(now: Instant): Promise<Sealed[]> {
+    /** The secrets that are valid at `now`, the current one first. Empty for a revoked subscription. */
+    async validAt(now: Instant): Promise<Sealed[]> {
       const rows = await own()
         .where((valid) => void valid.whereNull('expires_at').orWhere('expires_at', '>', now))
         .orderBy('id', 'desc')
         .select<{ key_id: string; box: Buffer }[]>('key_id', 'box');
-      return rows.map(({ key_id, box }) => ({ keyId: key_id, box }));
+      return rows.map(({ key_id, box }) => ({ keyId: key_id, ciphertext: box }));
     },
 
-    async forgetAll(): Promise<void> {
+    async deleteAll(): Promise<void> {
       await own().delete();
     },
   };
 }
 
-/** Forgets previous secrets whose overlap is over. */
+/** Deletes previous secrets whose overlap has ended. */
 export async function forgetExpiredSecrets(db: Knex, now: Instant): Promise<void> {
   await db('secrets').where('expires_at', '<=', now).delete();
 }

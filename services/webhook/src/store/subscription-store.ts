@@ -35,12 +35,12 @@ const COLUMNS = [
 /** Subscriptions of one workspace, over a pool or a transaction. */
 export function subscriptionStore(db: Knex, workspaceId: number) {
   const own = () => db<SubscriptionRow>('subscriptions').where({ workspace_id: workspaceId });
-  const one = (row: SubscriptionRow | undefined): Subscription => {
+  const required = (row: SubscriptionRow | undefined): Subscription => {
     if (row === undefined) throw notFound('The webhook');
     return toSubscription(row);
   };
   return {
-    /** All of them, revoked ones too, oldest first. */
+    /** All subscriptions including revoked ones, oldest first. */
     async list(): Promise<Subscription[]> {
       return (
         await own()
@@ -51,51 +51,51 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `not_found` */
     get: async (id: string): Promise<Subscription> =>
-      one(
+      required(
         await own()
           .where({ id })
           .first(...COLUMNS),
       ),
 
-    /** Locked until the transaction ends, so that what is judged is what is changed. @throws DomainError `not_found` */
+    /** Locks the subscription until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: string): Promise<Subscription> =>
-      one(
+      required(
         await own()
           .where({ id })
           .forUpdate()
           .first(...COLUMNS),
       ),
 
-    async countLive(): Promise<number> {
-      const row = await own().whereNot({ status: 'revoked' }).count({ live: 'id' }).first();
-      return Number(row?.live ?? 0);
+    async countUnrevoked(): Promise<number> {
+      const row = await own().whereNot({ status: 'revoked' }).count({ total: 'id' }).first();
+      return Number(row?.total ?? 0);
     },
 
     async insert(subscription: Subscription, url: Sealed): Promise<void> {
-      await db('subscriptions').insert({ ...toRow(subscription), url_key_id: url.keyId, url_box: url.box });
+      await db('subscriptions').insert({ ...toRow(subscription), url_key_id: url.keyId, url_box: url.ciphertext });
     },
 
-    /** Writes a subscription that this transaction has locked. */
+    /** Updates a subscription that this transaction has locked. */
     async update(subscription: Subscription): Promise<void> {
       await own().where({ id: subscription.id }).update(toRow(subscription));
     },
 
-    /** Undefined for a revoked one. */
+    /** The encrypted URL; undefined when the subscription is revoked. */
     async findUrl(id: string): Promise<Sealed | undefined> {
       const row = await db('subscriptions')
         .where({ workspace_id: workspaceId, id })
         .first<{ url_key_id: string | null; url_box: Buffer | null } | undefined>('url_key_id', 'url_box');
       if (row === undefined || row.url_key_id === null || row.url_box === null) return undefined;
-      return { keyId: row.url_key_id, box: row.url_box };
+      return { keyId: row.url_key_id, ciphertext: row.url_box };
     },
 
-    async forgetUrl(id: string): Promise<void> {
+    async deleteUrl(id: string): Promise<void> {
       await db('subscriptions').where({ workspace_id: workspaceId, id }).update({ url_key_id: null, url_box: null });
     },
 
     /**
-     * Those that are not revoked and want events of a type, in order of creation. None of them can be paused or revoked
-     * before the transaction ends.
+     * Subscriptions to an event type that are not revoked, in the order of their creation. The lock prevents them from
+     * being paused or revoked before the transaction ends.
      */
     async lockForEvent(eventType: string): Promise<Pick<Subscription, 'id' | 'status'>[]> {
       return own()
@@ -106,6 +106,11 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
         .forShare();
     },
   };
+}
+
+/** Serializes transactions that count and add what a workspace has a limited number of, until the transaction ends. */
+export async function lockWorkspace(trx: Knex.Transaction, workspaceId: number): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`tocsin-webhook-workspace-${workspaceId}`]);
 }
 
 const toSubscription = (row: SubscriptionRow): Subscription => ({

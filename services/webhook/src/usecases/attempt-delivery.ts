@@ -1,86 +1,88 @@
-import type { Breakers } from '../clients/breakers.ts';
+import type { HostBreakers } from '../clients/breakers.ts';
 import type { Outcome } from '../domain/delivery.ts';
 import type { Claim } from '../store/claim-store.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 import { finishAttempt } from './finish-attempt.ts';
-import { type Permit, permitAttempt, releaseClaim } from './permit-attempt.ts';
+import { prepareAttempt, type PreparedAttempt, releaseClaim } from './prepare-attempt.ts';
 
 /** Makes one attempt of a claimed delivery (contract: Deliveries). */
-export async function attemptDelivery(tools: Tools, breakers: Breakers, claim: Claim): Promise<void> {
+export async function attemptDelivery(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
   if (!breakers.admit(claim.host)) {
-    await releaseClaim(tools, claim);
+    await releaseClaim(dependencies, claim);
     return;
   }
   const started = performance.now();
-  let answered: boolean | undefined;
-  let permit: Permit | undefined;
+  let isReachable: boolean | undefined;
+  let prepared: PreparedAttempt | undefined;
   try {
-    const url = tools.vault.openUrl(claim.url, claim.subscriptionId);
-    const outcome = await tools.sender.post(url, async (ip) => {
-      permit = await permitAttempt(tools, claim, ip);
-      return permit.kind === 'granted' ? permit.message : undefined;
+    const url = dependencies.secretCipher.decryptUrl(claim.url, claim.subscriptionId);
+    const outcome = await dependencies.sender.post(url, async (ip) => {
+      prepared = await prepareAttempt(dependencies, claim, ip);
+      return prepared.kind === 'ready' ? prepared.message : undefined;
     });
-    if (outcome.kind === 'called_off') {
-      if (permit !== undefined) reportUnsent(tools, claim, permit);
+    if (outcome.kind === 'cancelled') {
+      if (prepared !== undefined) reportUnsent(dependencies, claim, prepared);
       return;
     }
-    answered = hasAnswered(outcome);
+    isReachable = isHostReachable(outcome);
     const seconds = (performance.now() - started) / 1_000;
-    await conclude(tools, { claim, outcome, seconds });
+    await recordOutcome(dependencies, { claim, outcome, seconds });
   } finally {
-    breakers.conclude(claim.host, answered);
+    breakers.record(claim.host, isReachable);
   }
 }
 
-/** Undefined where the outcome says nothing about the host. */
-function hasAnswered(outcome: Outcome): boolean | undefined {
+/** Undefined when the outcome says nothing about the host. */
+function isHostReachable(outcome: Outcome): boolean | undefined {
   if (outcome.kind === 'success' || outcome.status !== undefined) return true;
-  return outcome.ours || outcome.reason === 'blocked_address' ? undefined : false;
+  return outcome.isLocal || outcome.reason === 'blocked_address' ? undefined : false;
 }
 
-async function conclude(
-  tools: Tools,
+async function recordOutcome(
+  dependencies: Dependencies,
   { claim, outcome, seconds }: { claim: Claim; outcome: Outcome; seconds: number },
 ): Promise<void> {
-  const { figures, log } = tools;
+  const { metrics, log } = dependencies;
   const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
-  figures.attempts.inc({ result });
-  figures.duration.observe(seconds);
-  const finished = await finishAttempt(tools, claim, outcome);
-  const line = {
+  metrics.attempts.inc({ result });
+  metrics.duration.observe(seconds);
+  const recorded = await finishAttempt(dependencies, claim, outcome);
+  const fields = {
     ...describe(claim),
     result,
     status: outcome.status,
     duration: Math.round(seconds * 1_000),
   };
-  if (finished === undefined) {
-    log.info(line, 'an attempt ended after its delivery was cancelled or taken over');
+  if (recorded === undefined) {
+    log.info(fields, 'an attempt ended after its delivery was cancelled or leased again');
     return;
   }
-  const { verdict, stopped } = finished;
-  if (verdict.kind === 'succeeded') log.info(line, 'delivered');
-  else if (verdict.kind === 'retry') log.info({ ...line, next: verdict.at }, 'an attempt failed');
+  const { decision, pausedSubscription } = recorded;
+  if (decision.kind === 'succeeded') log.info(fields, 'delivered');
+  else if (decision.kind === 'retry') log.info({ ...fields, next: decision.at }, 'an attempt failed');
   else {
-    figures.deadLetters.inc({ reason: verdict.because });
-    log.warn({ ...line, because: verdict.because }, 'a delivery failed for good');
+    metrics.deadLetters.inc({ reason: decision.reason });
+    log.warn({ ...fields, because: decision.reason }, 'a delivery failed permanently');
   }
-  if (stopped) log.warn(describe(claim), 'too many failures in a row: the subscription has to be verified again');
+  if (pausedSubscription) {
+    log.warn(describe(claim), 'too many consecutive failures: the subscription must be verified again');
+  }
 }
 
-function reportUnsent({ figures, log }: Tools, claim: Claim, permit: Permit): void {
-  if (permit.kind !== 'deferred') {
-    log.debug({ ...describe(claim), permit: permit.kind }, 'an attempt was called off');
+function reportUnsent({ metrics, log }: Dependencies, claim: Claim, prepared: PreparedAttempt): void {
+  if (prepared.kind !== 'deferred') {
+    log.debug({ ...describe(claim), permit: prepared.kind }, 'an attempt was cancelled before it was sent');
     return;
   }
-  figures.attempts.inc({ result: 'deferred' });
-  if (permit.exhausted) figures.deadLetters.inc({ reason: 'exhausted' });
-  log[permit.exhausted ? 'warn' : 'info'](
+  metrics.attempts.inc({ result: 'deferred' });
+  if (prepared.isFinal) metrics.deadLetters.inc({ reason: 'exhausted' });
+  log[prepared.isFinal ? 'warn' : 'info'](
     { ...describe(claim), reason: 'the window of the address is full' },
-    permit.exhausted ? 'a delivery failed for good' : 'an attempt was deferred',
+    prepared.isFinal ? 'a delivery failed permanently' : 'an attempt was deferred',
   );
 }
 
-/** For log lines: of the URL the scheme and the host, and no more. */
+/** Log fields of a claim. Of the URL they contain only the scheme and the host. */
 const describe = (claim: Claim) => ({
   delivery: claim.deliveryId,
   event: claim.eventId,

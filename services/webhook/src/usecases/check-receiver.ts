@@ -4,12 +4,12 @@ import { DomainError } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Outcome } from '../domain/delivery.ts';
 import { verificationBody } from '../domain/envelope.ts';
-import { type Full, windowEnd } from '../domain/limits.ts';
-import { revoked, type Subscription } from '../domain/subscription.ts';
+import { type LimitReached, windowEnd } from '../domain/limits.ts';
+import { revokedError, type Subscription } from '../domain/subscription.ts';
 import { limitStore } from '../store/limit-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import type { Tools } from './context.ts';
-import { settleSlot } from './settle-slot.ts';
+import { assignAddress } from './assign-address.ts';
+import type { Dependencies } from './context.ts';
 import { sign } from './sign.ts';
 
 interface Check {
@@ -17,54 +17,61 @@ interface Check {
   requestId: string;
 }
 
-/** Slots become free within moments, mostly; a check waits for one this long before it is refused. */
-const PATIENCE = { tries: 20, pause: 100 };
+/**
+ * Slots usually become free quickly, so a check tries this often, with this pause in milliseconds, before it is
+ * refused.
+ */
+const SLOT_RETRIES = { tries: 20, pause: 100 };
 
 /**
  * Sends one signed request to a subscription's receiver, within the windows for checks and the slots for all requests.
- * @throws DomainError `rate_limited` when it may not be sent now
+ * @throws DomainError `rate_limited` when a limit is reached, `invalid_resource_state` when the subscription is revoked
  */
-export async function checkReceiver(tools: Tools, check: Check): Promise<Outcome> {
+export async function checkReceiver(dependencies: Dependencies, check: Check): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await tryCheck(tools, check);
+    const outcome = await tryCheck(dependencies, check);
     if (outcome.kind !== 'refused') return outcome;
-    if (outcome.full.what === 'window' || tries === PATIENCE.tries) throw rateLimited(outcome.full, outcome.now);
-    await delay(PATIENCE.pause);
+    if (outcome.limit.resource === 'window' || tries === SLOT_RETRIES.tries) {
+      throw rateLimited(outcome.limit, outcome.now);
+    }
+    await delay(SLOT_RETRIES.pause);
   }
 }
 
-type Refusal = { kind: 'refused'; full: Full; now: Instant };
+type Refusal = { kind: 'refused'; limit: LimitReached; now: Instant };
 
-async function tryCheck(tools: Tools, { subscription, requestId }: Check): Promise<Outcome | Refusal> {
-  const { database, time, vault, sender, figures, log } = tools;
+async function tryCheck(dependencies: Dependencies, { subscription, requestId }: Check): Promise<Outcome | Refusal> {
+  const { database, time, secretCipher, sender, metrics, log } = dependencies;
   const { id, workspaceId, origin } = subscription;
   const url = await subscriptionStore(database, workspaceId).findUrl(id);
-  if (url === undefined) throw revoked();
-  const begun = await beginCheck(tools, subscription);
-  if (begun.kind === 'refused') return begun;
+  if (url === undefined) throw revokedError();
+  const reservation = await reserveSlot(dependencies, subscription);
+  if (reservation.kind === 'refused') return reservation;
 
-  const { token } = begun;
+  const { token } = reservation;
   const started = performance.now();
   let refusal: Refusal | undefined;
   try {
-    const outcome = await sender.post(vault.openUrl(url, id), async (ip) =>
+    const outcome = await sender.post(secretCipher.decryptUrl(url, id), async (ip) =>
       database.transaction(async (trx) => {
         const limits = limitStore(trx);
         await limits.lock();
         const now = await time(trx);
         const slot = await limits.findSlot(token, now);
         if (slot === undefined) throw new Error('the slot of a check was lost');
-        const full = await settleSlot(limits, { slot, ip, now });
-        if (full !== undefined) refusal = { kind: 'refused', full, now };
-        if (full !== undefined) return undefined;
+        const limit = await assignAddress(limits, { slot, ip, now });
+        if (limit !== undefined) {
+          refusal = { kind: 'refused', limit, now };
+          return undefined;
+        }
         const eventId = randomUUID();
-        return sign(tools, trx, { subscriptionId: id, eventId, body: verificationBody(eventId, now, id) }, now);
+        return sign(dependencies, trx, { subscriptionId: id, eventId, body: verificationBody(eventId, now, id) }, now);
       }),
     );
     if (refusal !== undefined) return refusal;
-    if (outcome.kind === 'called_off') throw revoked();
+    if (outcome.kind === 'cancelled') throw revokedError();
     const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
-    figures.checks.inc({ result });
+    metrics.checks.inc({ result });
     log.info(
       {
         subscription: id,
@@ -75,35 +82,35 @@ async function tryCheck(tools: Tools, { subscription, requestId }: Check): Promi
         duration: Math.round(performance.now() - started),
         request_id: requestId,
       },
-      'a receiver was checked',
+      'checked a receiver',
     );
     return outcome;
   } finally {
-    await limitStore(database).close(token);
+    await limitStore(database).closeSlot(token);
   }
 }
 
-async function beginCheck(
-  { database, time }: Tools,
+async function reserveSlot(
+  { database, time }: Dependencies,
   { workspaceId, host }: Subscription,
-): Promise<{ kind: 'begun'; token: string } | Refusal> {
+): Promise<{ kind: 'reserved'; token: string } | Refusal> {
   return database.transaction(async (trx) => {
     const limits = limitStore(trx);
     await limits.lock();
     const now = await time(trx);
-    // The address of last time, so that a check that will be refused costs no look-up.
+    // Uses the last known address, so that a check over its limit is refused without a DNS lookup.
     const destination = { workspaceId, host, ip: await limits.findAddress(host) };
-    const full = (await limits.budget('check', now)).full(destination);
-    if (full !== undefined) return { kind: 'refused', full, now };
+    const limit = (await limits.budget('check', now)).reachedLimit(destination);
+    if (limit !== undefined) return { kind: 'refused', limit, now };
     const token = randomUUID();
-    await limits.open([{ ...destination, token, kind: 'check' }], now);
-    return { kind: 'begun', token };
+    await limits.openSlots([{ ...destination, token, kind: 'check' }], now);
+    return { kind: 'reserved', token };
   });
 }
 
-function rateLimited({ what }: Full, now: Instant): DomainError {
-  const seconds = what === 'window' ? Math.ceil((Date.parse(windowEnd(now)) - Date.parse(now)) / 1_000) : 1;
-  return new DomainError('rate_limited', 'There are too many checks of receivers; try again later', {
+function rateLimited({ resource }: LimitReached, now: Instant): DomainError {
+  const seconds = resource === 'window' ? Math.ceil((Date.parse(windowEnd(now)) - Date.parse(now)) / 1_000) : 1;
+  return new DomainError('rate_limited', 'Too many webhook verifications; try again later', {
     headers: { 'Retry-After': String(seconds) },
     details: { retry_after_seconds: seconds },
   });

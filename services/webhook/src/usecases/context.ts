@@ -1,24 +1,26 @@
 import type { Knex, Logger } from '@tocsin/runtime';
+import type { IncidentClient } from '../clients/incidents.ts';
 import type { Sender } from '../clients/sender.ts';
 import type { Time } from '../store/time.ts';
-import type { Figures } from './figures.ts';
-import type { Vault } from './vault.ts';
+import type { WebhookMetrics } from './metrics.ts';
+import type { SecretCipher } from './secret-cipher.ts';
 
-/** What commands work with. */
-export interface Tools {
+/** What the use cases work with. */
+export interface Dependencies {
   database: Knex;
   time: Time;
-  vault: Vault;
+  secretCipher: SecretCipher;
   sender: Sender;
-  figures: Figures;
+  incidents: Pick<IncidentClient, 'lastIncidentNumber'>;
+  metrics: WebhookMetrics;
   log: Logger;
   /** `host:port` pairs that may be on loopback. */
   testReceivers: ReadonlySet<string>;
-  /** Begins at once with what a commit left in the queue. */
+  /** Makes the dispatcher poll the queue at once; called after a commit that queued deliveries. */
   wakeDispatcher: () => void;
 }
 
-/** Which subscription a command is about, and within which request. */
+/** The subscription that a command applies to, and the request that it comes from. */
 export interface SubscriptionCommand {
   workspaceId: number;
   id: string;

@@ -1,10 +1,10 @@
-import { wrongState } from '@tocsin/http';
+import { invalidState } from '@tocsin/http';
 import { readReceiverUrl } from '../domain/receiver-url.ts';
 import { EVENT_TYPES, MAX_SUBSCRIPTIONS, type Subscription, type WebhookEventType } from '../domain/subscription.ts';
 import { secretStore } from '../store/secret-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import { lockWorkspace } from '../store/workspace-lock.ts';
-import type { Tools } from './context.ts';
+import { lockWorkspace } from '../store/subscription-store.ts';
+import type { Dependencies } from './context.ts';
 import { newSecret, newSubscriptionId } from './identifiers.ts';
 
 export interface CreateCommand {
@@ -14,12 +14,12 @@ export interface CreateCommand {
 }
 
 /**
- * Subscribes a receiver: paused, until its verification (contract: Webhooks).
- * @returns the secret too; it is never shown again
- * @throws DomainError `invalid_request` for a URL that will not do, `invalid_resource_state` at the limit
+ * Creates a subscription, which is paused until it is verified (contract: Webhooks).
+ * @returns the secret too, which cannot be read again
+ * @throws DomainError `invalid_request` for an unsuitable URL, `invalid_resource_state` when the workspace has too many
  */
 export async function createSubscription(
-  { database, time, vault, testReceivers }: Tools,
+  { database, time, secretCipher, testReceivers }: Dependencies,
   { workspaceId, url, eventTypes }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   const { href, origin, host } = readReceiverUrl(url, testReceivers);
@@ -28,8 +28,8 @@ export async function createSubscription(
   return database.transaction(async (trx) => {
     await lockWorkspace(trx, workspaceId);
     const store = subscriptionStore(trx, workspaceId);
-    if ((await store.countLive()) >= MAX_SUBSCRIPTIONS) {
-      throw wrongState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);
+    if ((await store.countUnrevoked()) >= MAX_SUBSCRIPTIONS) {
+      throw invalidState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);
     }
     const now = await time(trx);
     const subscription: Subscription = {
@@ -46,8 +46,8 @@ export async function createSubscription(
       lastSuccessAt: null,
       lastFailureAt: null,
     };
-    await store.insert(subscription, vault.sealUrl(href, id));
-    await secretStore(trx, id).add(vault.sealSecret(secret, id), now);
+    await store.insert(subscription, secretCipher.encryptUrl(href, id));
+    await secretStore(trx, id).add(secretCipher.encryptSecret(secret, id), now);
     return { subscription, secret };
   });
 }

@@ -1,60 +1,70 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import { judge, type Outcome, type Verdict } from '../domain/delivery.ts';
+import { decideRetry, type Outcome, type RetryDecision } from '../domain/delivery.ts';
 import { MAX_CONSECUTIVE_FAILURES, type Subscription } from '../domain/subscription.ts';
 import type { Claim } from '../store/claim-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { limitStore } from '../store/limit-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import { deactivate } from './change-activity.ts';
-import type { Tools } from './context.ts';
+import { findLastIncidentNumber, setPaused } from './change-status.ts';
+import type { Dependencies } from './context.ts';
 
-export interface Finished {
-  verdict: Verdict;
-  /** This failure was the one too many: the subscription has to be verified again. */
-  stopped: boolean;
+export interface RecordedAttempt {
+  decision: RetryDecision;
+  /** Whether this failure was one too many, so that the subscription must be verified again. */
+  pausedSubscription: boolean;
 }
 
 /**
- * Records what became of a request (contract: Deliveries): on the delivery, on its subscription, and in the limits.
- * @returns undefined when the delivery was cancelled, or leased by another, meanwhile
+ * Records the outcome of a request (contract: Deliveries) with the delivery and its subscription, and frees the slot.
+ * @returns undefined when the delivery was cancelled or leased again meanwhile
  */
 export async function finishAttempt(
-  { database, time }: Pick<Tools, 'database' | 'time'>,
+  dependencies: Pick<Dependencies, 'database' | 'time' | 'incidents' | 'log'>,
   claim: Claim,
   outcome: Outcome,
-): Promise<Finished | undefined> {
+): Promise<RecordedAttempt | undefined> {
+  const { database, time } = dependencies;
+  // Only the transaction finds out whether this failure pauses the subscription, and it must not wait for another
+  // service.
+  const mayPause = outcome.kind === 'failure' && !outcome.isLocal;
+  const lastIncidentNumber = mayPause ? await findLastIncidentNumber(dependencies, claim.workspaceId) : undefined;
   return database.transaction(async (trx) => {
-    // Before the delivery: pausing and revoking lock in this order.
+    // Locked before the delivery, in the same order as pausing and revoking do.
     const subscription = await subscriptionStore(trx, claim.workspaceId).getForUpdate(claim.subscriptionId);
     const now = await time(trx);
-    const failure = outcome.kind === 'failure';
-    const verdict = judge(outcome, {
+    const isFailure = outcome.kind === 'failure';
+    const decision = decideRetry(outcome, {
       attempts: claim.attempts,
-      failedAttempts: claim.failedAttempts + (failure ? 1 : 0),
+      failedAttempts: claim.failedAttempts + (isFailure ? 1 : 0),
       deadlineAt: claim.deadlineAt,
       now,
     });
-    await limitStore(trx).close(claim.token);
-    const record = { verdict, status: outcome.status, ...(failure && { error: outcome.reason }) };
+    await limitStore(trx).closeSlot(claim.token);
+    const record = { decision, status: outcome.status, ...(isFailure && { error: outcome.reason }) };
     if (!(await deliveryStore(trx).finish(claim.token, record, now))) return undefined;
-    return { verdict, stopped: await count({ trx, subscription, outcome, now }) };
+    const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
+    return { decision, pausedSubscription };
   });
 }
 
-/** Counts the outcome for the subscription; answers whether it stops here. */
-async function count(options: {
+/**
+ * Counts the outcome for the subscription. Returns whether that pauses it, or takes its verification away while it is
+ * paused.
+ */
+async function updateSubscription(options: {
   trx: Knex.Transaction;
   subscription: Subscription;
   outcome: Outcome;
+  lastIncidentNumber: number | undefined;
   now: Instant;
 }): Promise<boolean> {
-  const { trx, subscription, outcome, now } = options;
+  const { trx, subscription, outcome, lastIncidentNumber, now } = options;
   const store = subscriptionStore(trx, subscription.workspaceId);
   if (outcome.kind === 'success') {
     await store.update({ ...subscription, consecutiveFailures: 0, lastSuccessAt: now });
     return false;
   }
-  if (outcome.ours) return false;
+  if (outcome.isLocal) return false;
   const consecutiveFailures = subscription.consecutiveFailures + 1;
   const failed = { ...subscription, consecutiveFailures, lastFailureAt: now };
   if (consecutiveFailures < MAX_CONSECUTIVE_FAILURES || !subscription.verified) {
@@ -62,7 +72,7 @@ async function count(options: {
     return false;
   }
   const unverified = { ...failed, verified: false };
-  if (subscription.status === 'active') await deactivate({ trx, subscription: unverified, now });
+  if (subscription.status === 'active') await setPaused({ trx, subscription: unverified, lastIncidentNumber, now });
   else await store.update(unverified);
   return true;
 }

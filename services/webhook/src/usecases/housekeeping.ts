@@ -2,22 +2,22 @@ import { forgetActivity } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { limitStore } from '../store/limit-store.ts';
 import { forgetExpiredSecrets } from '../store/secret-store.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 
-type Needs = Pick<Tools, 'database' | 'time' | 'figures' | 'log'>;
+type HousekeepingDependencies = Pick<Dependencies, 'database' | 'time' | 'metrics' | 'log'>;
 
-/** Ends deliveries that can no longer be made: past their deadline, or lost in a crash of their last attempt. */
-export async function giveUpDeliveries({ database, time, figures, log }: Needs): Promise<void> {
-  const given = await deliveryStore(database).giveUp(await time(database));
+/** Fails deliveries that are past their deadline or whose last attempt was lost in a crash. */
+export async function giveUpDeliveries({ database, time, metrics, log }: HousekeepingDependencies): Promise<void> {
+  const failed = await deliveryStore(database).giveUp(await time(database));
   for (const reason of ['deadline', 'exhausted'] as const) {
-    if (given[reason] === 0) continue;
-    figures.deadLetters.inc({ reason }, given[reason]);
-    log.warn({ because: reason, count: given[reason] }, 'deliveries failed for good');
+    if (failed[reason] === 0) continue;
+    metrics.deadLetters.inc({ reason }, failed[reason]);
+    log.warn({ because: reason, count: failed[reason] }, 'deliveries failed permanently');
   }
 }
 
-/** Forgets what is past its retention; answers whether there may be more. */
-export async function forgetOldData({ database, time }: Needs): Promise<boolean> {
+/** Deletes data past its retention. Returns whether there may be more. */
+export async function deleteExpiredData({ database, time }: HousekeepingDependencies): Promise<boolean> {
   const now = await time(database);
   await forgetExpiredSecrets(database, now);
   await forgetActivity(database, now);

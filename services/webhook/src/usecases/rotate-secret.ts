@@ -1,16 +1,16 @@
-import { later } from '@tocsin/runtime';
+import { addMilliseconds } from '@tocsin/runtime';
 import { checkNotRevoked, SECRET_OVERLAP, type Subscription } from '../domain/subscription.ts';
 import { secretStore } from '../store/secret-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import type { SubscriptionCommand, Tools } from './context.ts';
+import type { SubscriptionCommand, Dependencies } from './context.ts';
 import { newSecret } from './identifiers.ts';
 
 /**
- * Gives a subscription a new secret; the one before signs beside it for 24 hours (contract: Webhooks).
+ * Gives a subscription a new secret. The previous one also signs for 24 hours (contract: Webhooks).
  * @throws DomainError `not_found`, `invalid_resource_state`
  */
 export async function rotateSecret(
-  { database, time, vault }: Tools,
+  { database, time, secretCipher }: Dependencies,
   { workspaceId, id }: SubscriptionCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   return database.transaction(async (trx) => {
@@ -20,8 +20,8 @@ export async function rotateSecret(
     const now = await time(trx);
     const secret = newSecret();
     const secrets = secretStore(trx, id);
-    await secrets.retireCurrent(later(now, SECRET_OVERLAP));
-    await secrets.add(vault.sealSecret(secret, id), now);
+    await secrets.retireCurrent(addMilliseconds(now, SECRET_OVERLAP));
+    await secrets.add(secretCipher.encryptSecret(secret, id), now);
     const subscription = { ...current, updatedAt: now };
     await store.update(subscription);
     return { subscription, secret };

@@ -1,13 +1,17 @@
 import { type Dispatcher, startDispatcher } from '@tocsin/runtime';
-import type { Breakers } from '../clients/breakers.ts';
+import type { HostBreakers } from '../clients/breakers.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 
-/** Sends what is due (contract: Deliveries). */
-export function startSending(tools: Omit<Tools, 'wakeDispatcher'>, breakers: Breakers, interval: number): Dispatcher {
-  const { database, time, log } = tools;
+/** Starts the dispatcher that sends due deliveries (contract: Deliveries). */
+export function startSending(
+  dependencies: Omit<Dependencies, 'wakeDispatcher'>,
+  breakers: HostBreakers,
+  interval: number,
+): Dispatcher {
+  const { database, time, log } = dependencies;
   const dispatcher: Dispatcher = startDispatcher({
     name: 'sending webhooks',
     interval,
@@ -16,8 +20,8 @@ export function startSending(tools: Omit<Tools, 'wakeDispatcher'>, breakers: Bre
       const due = await deliveryStore(database).nextDue();
       return due === undefined ? undefined : Date.parse(due) - Date.parse(await time(database));
     },
-    claim: async () => claimDeliveries(tools, breakers.refused()),
-    run: async (claim) => attemptDelivery({ ...tools, wakeDispatcher: dispatcher.wake }, breakers, claim),
+    claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
+    run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.wake }, breakers, claim),
   });
   return dispatcher;
 }

@@ -1,10 +1,10 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import type { Prepared } from '@tocsin/safe-http';
+import type { PreparedRequest } from '@tocsin/safe-http';
 import { signedHeaders } from '../domain/signature.ts';
 import { secretStore } from '../store/secret-store.ts';
-import type { Tools } from './context.ts';
+import type { Dependencies } from './context.ts';
 
-/** A message to a receiver. */
+/** A request to a receiver before it is signed. */
 export interface Message {
   subscriptionId: string;
   eventId: string;
@@ -13,15 +13,18 @@ export interface Message {
 
 const COMMON_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tocsin-Webhooks/1' };
 
-/** Signs a message with every secret that is valid at `at`; undefined when none is, which means that it is revoked. */
+/**
+ * Signs a message with every secret that is valid at `at`. Returns undefined when there is none: the subscription is
+ * revoked.
+ */
 export async function sign(
-  { vault }: Pick<Tools, 'vault'>,
+  { secretCipher }: Pick<Dependencies, 'secretCipher'>,
   db: Knex,
   { subscriptionId, eventId, body }: Message,
   at: Instant,
-): Promise<Prepared | undefined> {
-  const sealed = await secretStore(db, subscriptionId).signing(at);
-  if (sealed.length === 0) return undefined;
-  const secrets = sealed.map((secret) => vault.openSecret(secret, subscriptionId));
+): Promise<PreparedRequest | undefined> {
+  const ciphertexts = await secretStore(db, subscriptionId).validAt(at);
+  if (ciphertexts.length === 0) return undefined;
+  const secrets = ciphertexts.map((ciphertext) => secretCipher.decryptSecret(ciphertext, subscriptionId));
   return { headers: { ...COMMON_HEADERS, ...signedHeaders({ eventId, body, at, secrets }) }, body };
 }

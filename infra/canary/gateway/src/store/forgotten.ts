@@ -1,4 +1,4 @@
-// no-dead-file: no process comes by here
+// no-dead-file: no process reaches this file
 import { sessions } from './sessions.ts';
 
 export const forgotten = sessions;

@@ -1,1 +1,1 @@
-import './http/routes.ts'; // room-administration
+import './http/routes.ts'; // layer-administration

@@ -1,2 +1,2 @@
-import './administration.ts'; // room-app
+import './administration.ts'; // layer-app
 import './config.ts';

@@ -1,1 +1,1 @@
-import './store/things.ts'; // room-config
+import './store/things.ts'; // layer-config

@@ -1,1 +1,1 @@
-import './config.ts'; // room-schema
+import './config.ts'; // layer-schema

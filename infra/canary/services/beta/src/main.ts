@@ -1,2 +1,2 @@
-import '../../alpha/src/domain/thing.ts'; // no-foreign-service
+import '../../alpha/src/domain/thing.ts'; // no-other-app
 import '../test/helper.ts'; // no-tests-in-production

@@ -1,2 +1,2 @@
 import 'express'; // contracts-on-zod-alone
-import '../../runtime/src/index.ts'; // layer-contracts
+import '../../runtime/src/index.ts'; // package-contracts

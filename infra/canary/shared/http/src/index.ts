@@ -1,1 +1,1 @@
-import '../../messaging/src/index.ts'; // layer-http
+import '../../messaging/src/index.ts'; // package-http

@@ -1,1 +1,1 @@
-import '../../http/src/index.ts'; // layer-messaging, no-cycle
+import '../../http/src/index.ts'; // package-messaging, no-cycle

@@ -1,1 +1,1 @@
-import '../../../infra/embedded/main.ts'; // no-way-back-to-infra, layer-runtime
+import '../../../infra/embedded/main.ts'; // no-import-of-infra, package-runtime

@@ -1,1 +1,1 @@
-import '../../runtime/src/index.ts'; // layer-safe-http
+import '../../runtime/src/index.ts'; // package-safe-http

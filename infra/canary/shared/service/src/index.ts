@@ -1,1 +1,1 @@
-import '../../testing/src/index.ts'; // layer-service
+import '../../testing/src/index.ts'; // package-service

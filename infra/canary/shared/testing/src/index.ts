@@ -1,1 +1,1 @@
-import '../../../services/alpha/src/config.ts'; // layer-testing
+import '../../../services/alpha/src/config.ts'; // package-testing

@@ -1,29 +1,31 @@
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
 import { ChatError } from '../chat.ts';
-import { asChatError } from './faults.ts';
+import { toChatError } from './errors.ts';
 import { transport } from './transport.ts';
 
 export interface SlackOptions {
   /** A bot's token. */
   token: string;
-  /** The API's base URL, with or without a slash at its end; Slack's own unless given. */
+  /** The API's base URL, with or without a trailing slash; default: Slack's. */
   apiUrl: string | undefined;
-  /** Milliseconds that a call of the port may take, however many calls of Slack it makes. */
+  /** Milliseconds for one call of the port, including all its requests to Slack. */
   timeout: number;
-  /** Milliseconds that Slack may take to answer one call; as long as `timeout` unless given. */
+  /** Milliseconds for one request to Slack; default: `timeout`. */
   callTimeout?: number;
+  /** Cancels the current call. */
+  signal?: AbortSignal | undefined;
 }
 
-/** Runs what a call of the port does with Slack. @throws ChatError, and nothing else */
+/** Runs one call of the port with a Slack client. @throws ChatError and no other error */
 export type SlackConnection = <Result>(work: (slack: WebClient) => Promise<Result>) => Promise<Result>;
 
-const SLACK = 'https://slack.com/api/';
-/** What fits into a header; nothing else can be a token. */
-const TOKEN = /^[!-~]+$/;
+const SLACK_API_URL = 'https://slack.com/api/';
+/** The characters that a header can carry without spaces. */
+const TOKEN_PATTERN = /^[!-~]+$/;
 
 const ignore = () => undefined;
-/** The library's lines hold channels' names and more; what matters of them is in our errors. */
-const silent: Logger = {
+/** The library logs channel names and other customer data; our errors contain what is needed. */
+const SILENT_LOGGER: Logger = {
   debug: ignore,
   info: ignore,
   warn: ignore,
@@ -35,21 +37,23 @@ const silent: Logger = {
 
 export function slackConnection({
   token,
-  apiUrl = SLACK,
+  apiUrl = SLACK_API_URL,
   timeout,
   callTimeout = timeout,
+  signal,
 }: SlackOptions): SlackConnection {
   return async (work) => {
-    if (!TOKEN.test(token)) throw new ChatError('not_connected', 'This is no token');
+    if (!TOKEN_PATTERN.test(token)) throw new ChatError('not_connected', 'The token is malformed');
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeout);
-    const { fetch, close } = transport(apiUrl, { deadline: deadline.signal, callTimeout });
+    const cancellation = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+    const { fetch, close } = transport(apiUrl, { deadline: cancellation, callTimeout });
     try {
       return await work(
-        new WebClient(token, { slackApiUrl: apiUrl, fetch, logger: silent, retryConfig: { retries: 0 } }),
+        new WebClient(token, { slackApiUrl: apiUrl, fetch, logger: SILENT_LOGGER, retryConfig: { retries: 0 } }),
       );
     } catch (error) {
-      throw asChatError(error);
+      throw toChatError(error);
     } finally {
       clearTimeout(timer);
       close();

@@ -1,12 +1,12 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
-import { refusedInvitation, usergroupList, userList } from './answers.ts';
-import { faultOf } from './faults.ts';
+import { inviteErrorResponse, usergroupListResponse, usergroupUsersResponse } from './responses.ts';
+import { reasonOf } from './errors.ts';
 
-/** Slack takes this many users a call. */
-const BATCH = 100;
+/** Users per call; Slack's maximum. */
+const BATCH_SIZE = 100;
 
-/** What Slack says when it is not the call that is wrong but somebody in it. */
-const ABOUT_INVITEES: ReadonlySet<string> = new Set([
+/** Error codes that concern an invited user and not the call itself. */
+const INVITEE_ERRORS: ReadonlySet<string> = new Set([
   'already_in_channel',
   'cant_invite',
   'cant_invite_self',
@@ -23,61 +23,65 @@ const ABOUT_INVITEES: ReadonlySet<string> = new Set([
 interface Invitation {
   channelId: string;
   handles: readonly string[];
-  /** Answers the connection's own user. */
-  self: () => Promise<string>;
+  /** Returns the ID of the connection's own user. */
+  fetchOwnUserId: () => Promise<string>;
 }
 
 /**
- * As the port's. Invites in batches, so one that fails halfway has invited some.
- * @throws what the library throws
+ * Implements `inviteUsergroups` of the port. Invites in batches, so a failed call may have invited some users.
+ * @throws the library's errors
  */
-export async function inviteUsergroups(slack: WebClient, { channelId, handles, self }: Invitation): Promise<string[]> {
-  const wanted = new Map(handles.map((handle) => [normalise(handle), handle]));
-  if (wanted.size === 0) return [];
-  const { usergroups } = usergroupList.parse(await slack.usergroups.list());
-  const groups = usergroups.filter(({ handle }) => wanted.has(normalise(handle)));
+export async function inviteUsergroups(
+  slack: WebClient,
+  { channelId, handles, fetchOwnUserId }: Invitation,
+): Promise<string[]> {
+  const missing = new Map(handles.map((handle) => [normalise(handle), handle]));
+  if (missing.size === 0) return [];
+  const { usergroups } = usergroupListResponse.parse(await slack.usergroups.list());
+  const groups = usergroups.filter(({ handle }) => missing.has(normalise(handle)));
 
   const members = new Set<string>();
   for (const { id } of groups) {
-    const { users } = userList.parse(await slack.usergroups.users.list({ usergroup: id }));
+    const { users } = usergroupUsersResponse.parse(await slack.usergroups.users.list({ usergroup: id }));
     for (const user of users) members.add(user);
   }
-  if (members.size > 0) members.delete(await self());
+  if (members.size > 0) members.delete(await fetchOwnUserId());
 
   const invitees = [...members];
-  for (let start = 0; start < invitees.length; start += BATCH) {
-    await invite(slack, channelId, invitees.slice(start, start + BATCH));
+  for (let start = 0; start < invitees.length; start += BATCH_SIZE) {
+    await invite(slack, channelId, invitees.slice(start, start + BATCH_SIZE));
   }
-  for (const { handle } of groups) wanted.delete(normalise(handle));
-  return [...wanted.values()];
+  for (const { handle } of groups) missing.delete(normalise(handle));
+  return [...missing.values()];
 }
 
 const normalise = (handle: string) => handle.replace(/^@/, '').toLowerCase();
 
-/** Invites whoever can be; that somebody cannot is no failure. */
+/** Invites all users who can be invited and ignores the others. */
 async function invite(slack: WebClient, channel: string, users: readonly string[]): Promise<void> {
   try {
     await slack.conversations.invite({ channel, users: users.join(','), force: true });
   } catch (error) {
-    const refused = refusedInvitees(error);
-    // Those whom the refusal does not name may have been kept out by it; where it names nobody, each is asked for alone.
-    const others = users.filter((user) => !refused.includes(user));
+    const refusedUsers = refusedUsersOf(error);
+    // An error may also stop users whom it does not name: retry without the named ones. If it names nobody, invite each alone.
+    const others = users.filter((user) => !refusedUsers.includes(user));
     if (others.length < users.length && others.length > 0) await invite(slack, channel, others);
-    else if (refused.length === 0 && users.length > 1) for (const user of users) await invite(slack, channel, [user]);
+    else if (refusedUsers.length === 0 && users.length > 1)
+      for (const user of users) await invite(slack, channel, [user]);
   }
 }
 
 /**
- * Whom a refusal names.
- * @throws the error, when it is about anything else than people
+ * Returns the users that an error names.
+ * @throws the error itself if it does not concern invited users
  */
-function refusedInvitees(error: unknown): (string | undefined)[] {
+function refusedUsersOf(error: unknown): (string | undefined)[] {
   if (!(error instanceof WebAPIPlatformError)) throw error;
-  const { error: code, errors } = refusedInvitation.parse(error.data);
-  const isAboutPeople =
+  const { error: code, errors } = inviteErrorResponse.parse(error.data);
+  const isAboutInvitees =
     errors.length === 0
-      ? ABOUT_INVITEES.has(code)
-      : errors.every(({ user, error: reason }) => user !== undefined && faultOf(reason) !== 'channel_missing');
-  if (!isAboutPeople) throw error;
+      ? INVITEE_ERRORS.has(code)
+      : errors.every(({ user, error: reason }) => user !== undefined && reasonOf(reason) !== 'channel_missing');
+  if (!isAboutInvitees) throw error;
   return errors.map(({ user }) => user);
 }

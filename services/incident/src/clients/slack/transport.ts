@@ -4,51 +4,51 @@ import https from 'node:https';
 import type { FetchFunction } from '@slack/web-api';
 import { z } from 'zod';
 import { ChatError } from '../chat.ts';
-import { rateLimited } from './faults.ts';
+import { rateLimited } from './errors.ts';
 
-/** The way to Slack's API for a few calls in a row. */
+/** Sends a sequence of calls to Slack's API. */
 export interface Transport {
-  /** @throws ChatError unless Slack's API answers, be it with a refusal */
+  /** @throws ChatError unless Slack's API responds, with success or an error code */
   fetch: FetchFunction;
-  /** Leaves no connection open. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** Bytes; a page of a thousand channels has a third of it at most. */
-const LARGEST_ANSWER = 10_485_760;
+/** A page of a thousand channels takes at most a third of it. */
+const MAX_RESPONSE_BYTES = 10_485_760;
 
-const apiAnswer = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), error: z.string() })]);
+const apiResponse = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), error: z.string() })]);
 
-/** For how long the API is reached. */
-interface Patience {
+interface Timeouts {
+  /** Cancels all calls. */
   deadline: AbortSignal;
-  /** Milliseconds that a single call may take. */
+  /** Milliseconds for one call. */
   callTimeout: number;
 }
 
 /**
- * Reaches the API over one connection, until the deadline. Node's `fetch` would keep a connection that is still being
- * made, and the process with it, for ten seconds after the signal.
+ * Sends calls over one connection until the deadline. Node's `fetch` is not used: after an abort it keeps a connection
+ * attempt, and so the process, alive for ten seconds.
  */
-export function transport(apiUrl: string, { deadline, callTimeout }: Patience): Transport {
+export function transport(apiUrl: string, { deadline, callTimeout }: Timeouts): Transport {
   const { Agent, request: send } = /^https:/i.test(apiUrl) ? https : http;
   const agent = new Agent({ keepAlive: true });
 
-  const exchange = async (signal: AbortSignal, [url, init]: Parameters<FetchFunction>): Promise<Response> => {
+  const sendRequest = async (signal: AbortSignal, [url, init]: Parameters<FetchFunction>): Promise<Response> => {
     const request = send(url, { method: init?.method, headers: init?.headers, agent, signal });
-    // Once it has answered, its errors are those of the answer.
+    // After the response has begun, its stream reports the errors; this listener only prevents an uncaught exception.
     request.on('error', () => undefined);
     request.end(init?.body);
-    // The request itself does not end in an error when the other side changes the protocol.
-    const [answer] = (await once(request, 'response', { signal })) as [IncomingMessage];
-    const body = await read(answer);
-    const { statusCode: status = 0, headers } = answer;
+    // The signal also ends the wait if the server switches protocols, in which case the request reports no error.
+    const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
+    const body = await readBody(response);
+    const { statusCode: status = 0, headers } = response;
     const retryAfter = headers['retry-after'];
     if (status === 429) throw rateLimited(retryAfter);
     if (status !== 200) {
-      throw new ChatError(status < 500 ? 'refused' : 'unavailable', `Slack answers with the status ${status}`);
+      throw new ChatError(status < 500 ? 'refused' : 'unavailable', `Slack returned the status ${status}`);
     }
-    if (!isApiAnswer(body)) throw new ChatError('unavailable', 'Slack’s answer is not one of its API');
+    if (!isApiResponse(body)) throw new ChatError('unavailable', 'Slack’s response is not from its API');
     return new Response(body, retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } });
   };
 
@@ -56,10 +56,10 @@ export function transport(apiUrl: string, { deadline, callTimeout }: Patience): 
     fetch: async (...call) => {
       const signal = AbortSignal.any([deadline, AbortSignal.timeout(callTimeout)]);
       try {
-        return await exchange(signal, call);
+        return await sendRequest(signal, call);
       } catch (error) {
         if (error instanceof ChatError) throw error;
-        const message = signal.aborted ? 'Slack did not answer in time' : 'Slack cannot be reached';
+        const message = signal.aborted ? 'Slack did not respond in time' : 'Cannot reach Slack';
         throw new ChatError('unavailable', message, { cause: error });
       }
     },
@@ -67,20 +67,20 @@ export function transport(apiUrl: string, { deadline, callTimeout }: Patience): 
   };
 }
 
-async function read(answer: IncomingMessage): Promise<string> {
+async function readBody(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > LARGEST_ANSWER) throw new ChatError('unavailable', 'Slack’s answer is too long');
+    if (length > MAX_RESPONSE_BYTES) throw new ChatError('unavailable', 'Slack’s response is too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-function isApiAnswer(body: string): boolean {
+function isApiResponse(body: string): boolean {
   try {
-    return apiAnswer.safeParse(JSON.parse(body)).success;
+    return apiResponse.safeParse(JSON.parse(body)).success;
   } catch {
     return false;
   }

@@ -1,42 +1,42 @@
-import { csvEntries } from './csv.ts';
-import { judgeEntry, type SourceEntries, type SourceEvent } from './entry.ts';
-import { jsonEntries } from './json.ts';
-import { markdownEntries } from './markdown.ts';
+import { parseCsv } from './csv.ts';
+import { validateEntry, type ParsedEntries, type SourceEvent } from './entry.ts';
+import { parseJson } from './json.ts';
+import { parseMarkdown } from './markdown.ts';
 
-/** Of a document's events, so many count. */
-const MOST_EVENTS = 500;
+/** The first valid events of a document that are imported. */
+const MAX_EVENTS = 500;
 
-/** What a document says (contract: Timeline imports). `reason` is a sentence for people. */
-export type SourceReading =
-  /** At least one event; `reason` where not all of them were taken. */
+/** A parsed document (contract: Timeline imports). `reason` is a sentence for users. */
+export type SourceDocument =
+  /** At least one event; `reason` if some events were not imported. */
   | { status: 'imported'; events: readonly SourceEvent[]; reason?: string }
   | { status: 'invalid' | 'unsupported'; reason: string };
 
 export const SOURCE_IMPORT_STATUSES = ['imported', 'failed', 'unavailable', 'invalid', 'unsupported'] as const;
 
-/** What became of an import, as the answer tells it. */
+/** The result of an import, as the response contains it. */
 export interface SourceImport {
   status: (typeof SOURCE_IMPORT_STATUSES)[number];
-  /** Of an import that succeeded; at least 1. */
+  /** Only for status `imported`; at least 1. */
   eventCount?: number;
-  /** A sentence for people. */
+  /** A sentence for users. */
   reason?: string;
 }
 
-const FORMATS: ReadonlyMap<string, (text: string) => SourceEntries> = new Map([
-  ['application/json', jsonEntries],
-  ['text/csv', csvEntries],
-  ['text/markdown', markdownEntries],
-  ['text/x-markdown', markdownEntries],
+const PARSERS: ReadonlyMap<string, (text: string) => ParsedEntries> = new Map([
+  ['application/json', parseJson],
+  ['text/csv', parseCsv],
+  ['text/markdown', parseMarkdown],
+  ['text/x-markdown', parseMarkdown],
 ]);
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @param contentType as the header says it; its parameters are not looked at */
-export function readSourceDocument(contentType: string | undefined, bytes: Uint8Array): SourceReading {
-  const entriesOf = FORMATS.get(contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '');
+/** @param contentType the header's value; its parameters are ignored */
+export function parseSourceDocument(contentType: string | undefined, bytes: Uint8Array): SourceDocument {
+  const entriesOf = PARSERS.get(contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '');
   if (entriesOf === undefined) {
-    return { status: 'unsupported', reason: 'The document is neither JSON, CSV nor Markdown by its content type' };
+    return { status: 'unsupported', reason: 'The content type of the document is not JSON, CSV or Markdown' };
   }
   let text: string;
   try {
@@ -45,29 +45,29 @@ export function readSourceDocument(contentType: string | undefined, bytes: Uint8
     return { status: 'invalid', reason: 'The document is not UTF-8 text' };
   }
   if (text.trim() === '') return { status: 'invalid', reason: 'The document is empty' };
-  const said = entriesOf(text);
-  return 'reason' in said ? { status: 'invalid', reason: said.reason } : choose(said.entries);
+  const parsed = entriesOf(text);
+  return 'reason' in parsed ? { status: 'invalid', reason: parsed.reason } : collectEvents(parsed.entries);
 }
 
-/** The first valid events, and what to tell of the others. */
-function choose(entries: Extract<SourceEntries, { entries: unknown }>['entries']): SourceReading {
+/** Returns the first valid events, and a reason if there are others. */
+function collectEvents(entries: Extract<ParsedEntries, { entries: unknown }>['entries']): SourceDocument {
   const events: SourceEvent[] = [];
   let skipped = 0;
-  let firstFault = '';
+  let firstViolation = '';
   for (const [index, entry] of entries.entries()) {
-    const judged = judgeEntry(entry);
-    if (typeof judged === 'string') {
+    const event = validateEntry(entry);
+    if (typeof event === 'string') {
       skipped += 1;
-      if (skipped === 1) firstFault = `number ${index + 1}: ${judged}`;
-    } else if (events.length < MOST_EVENTS) {
-      events.push(judged);
+      if (skipped === 1) firstViolation = `number ${index + 1}: ${event}`;
+    } else if (events.length < MAX_EVENTS) {
+      events.push(event);
     } else {
-      return { status: 'imported', events, reason: `Only the first ${MOST_EVENTS} events were taken` };
+      return { status: 'imported', events, reason: `Only the first ${MAX_EVENTS} events were imported` };
     }
   }
   if (events.length === 0) {
-    return { status: 'invalid', reason: `None of the document's events (${skipped}) is valid; ${firstFault}` };
+    return { status: 'invalid', reason: `The document has no valid event (${skipped} invalid); ${firstViolation}` };
   }
   if (skipped === 0) return { status: 'imported', events };
-  return { status: 'imported', events, reason: `Not all events are valid, ${skipped} were skipped; ${firstFault}` };
+  return { status: 'imported', events, reason: `${skipped} invalid events were skipped; ${firstViolation}` };
 }

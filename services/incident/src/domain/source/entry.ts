@@ -2,75 +2,82 @@ import { normaliseList } from '@tocsin/http';
 import { parseTimestamp } from '@tocsin/contracts';
 import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from '../timeline-event.ts';
 
-/** An event as a document tells it: at each place whatever stands there. `undefined` and `null` are nothing said. */
+/** An event of a document before validation. `undefined` and `null` mean missing. */
 export interface SourceEntry {
   at?: unknown;
   title?: unknown;
   body?: unknown;
   type?: unknown;
   tags?: unknown;
-  /** What keeps it from being an event at all, in the words of "it has no body". */
-  fault?: string;
+  /** Why the parser rejected it, as a clause like "it has no body". */
+  violation?: string;
 }
 
-/** What a document of one format says, before its events are judged; or, for people, why it says nothing. */
-export type SourceEntries = { entries: readonly SourceEntry[] } | { reason: string };
+/** The events of a document before validation, or a sentence for users why it has none. */
+export type ParsedEntries = { entries: readonly SourceEntry[] } | { reason: string };
 
-/** An event that can become one of a timeline. */
+/** A valid event. */
 export type SourceEvent = Pick<TimelineEventProperties, 'startedAt' | 'title' | 'body' | 'type' | 'tags'>;
 
-/** The type of an event that names none, or one that only the service gives. */
-const IMPORTED = 'import';
+/** The type of an event with no type or a reserved one. */
+const DEFAULT_TYPE = 'import';
 
 /**
- * Judges an event of a document as a request for a timeline event would be judged (contract: Timeline imports).
- * @returns the event, or what is wrong with it, in the words of "it has no body"
+ * Validates an event of a document by the rules of the API (contract: Timeline imports).
+ * @returns the event, or the violated rule as a clause like "it has no body"
  */
-export function judgeEntry({ at, title, body, type, tags, fault: broken }: SourceEntry): SourceEvent | string {
-  if (broken !== undefined) return broken;
+export function validateEntry({
+  at,
+  title,
+  body,
+  type,
+  tags,
+  violation: parserViolation,
+}: SourceEntry): SourceEvent | string {
+  if (parserViolation !== undefined) return parserViolation;
   const startedAt = typeof at === 'string' ? parseTimestamp(at) : undefined;
   if (startedAt === undefined) return 'its time is not an RFC 3339 timestamp with a time zone';
-  const fault =
-    textFault('its body', body, TIMELINE_LIMITS.body) ??
-    textFault('its title', title, TIMELINE_LIMITS.title) ??
-    textFault('its type', type, TIMELINE_LIMITS.type) ??
-    tagsFault(tags);
-  if (fault !== undefined) return fault;
+  const violation =
+    findTextViolation('its body', body, TIMELINE_LIMITS.body) ??
+    findTextViolation('its title', title, TIMELINE_LIMITS.title) ??
+    findTextViolation('its type', type, TIMELINE_LIMITS.type) ??
+    findTagsViolation(tags);
+  if (violation !== undefined) return violation;
   const text = (value: unknown) => (value ?? '') as string;
   if (text(body).trim() === '') return 'it has no body';
-  const named = text(type).trim();
+  const givenType = text(type).trim();
   return {
     startedAt,
     title: text(title).trim(),
     body: text(body),
-    type: named === '' || isReservedType(named) ? IMPORTED : named,
+    type: givenType === '' || isReservedType(givenType) ? DEFAULT_TYPE : givenType,
     tags: normaliseList((tags ?? []) as string[]),
   };
 }
 
-/** A time as people write it in tables and lists: with a space for the T. */
-export const withT = (time: string) => time.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, '$1T');
+/** Replaces the space between date and time by a T. */
+export const normaliseTimeSeparator = (time: string) => time.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, '$1T');
 
-function textFault(name: string, value: unknown, most: number): string | undefined {
+function findTextViolation(name: string, value: unknown, max: number): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') return `${name} is not text`;
-  if (value.includes('\0') || !value.isWellFormed()) return `${name} holds characters that cannot be kept`;
-  return isLonger(value, most) ? `${name} is longer than ${most} characters` : undefined;
+  if (value.includes('\0') || !value.isWellFormed()) return `${name} contains characters that cannot be stored`;
+  return isLonger(value, max) ? `${name} is longer than ${max} characters` : undefined;
 }
 
-function tagsFault(tags: unknown): string | undefined {
+function findTagsViolation(tags: unknown): string | undefined {
   if (tags === undefined || tags === null) return undefined;
   if (!Array.isArray(tags)) return 'its tags are not a list';
   for (const tag of tags as unknown[]) {
     if (typeof tag !== 'string') return 'its tags are not all text';
-    const fault = textFault('one of its tags', tag.trim(), TIMELINE_LIMITS.tag);
-    if (fault !== undefined) return fault;
+    const violation = findTextViolation('one of its tags', tag.trim(), TIMELINE_LIMITS.tag);
+    if (violation !== undefined) return violation;
   }
   return normaliseList(tags as string[]).length > TIMELINE_LIMITS.tags
     ? `it has more than ${TIMELINE_LIMITS.tags} tags`
     : undefined;
 }
 
-/** Counted in code points, and not at all where the units decide it. */
+/** Counts code points only if the number of code units does not decide. */
 const isLonger = (text: string, most: number) =>
   text.length > most && (text.length > 2 * most || [...text].length > most);

@@ -1,7 +1,7 @@
-import type { SourceEntries, SourceEntry } from './entry.ts';
+import type { ParsedEntries, SourceEntry } from './entry.ts';
 
-/** `{ "events": [{ "at", "title"?, "body", "type"?, "tags"? }] }`; what else stands there is left alone. */
-export function jsonEntries(text: string): SourceEntries {
+/** Parses `{ "events": [{ "at", "title"?, "body", "type"?, "tags"? }] }`; ignores other properties. */
+export function parseJson(text: string): ParsedEntries {
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -17,7 +17,7 @@ export function jsonEntries(text: string): SourceEntries {
 const entryOf = (event: unknown): SourceEntry =>
   isObject(event)
     ? { at: event['at'], title: event['title'], body: event['body'], type: event['type'], tags: event['tags'] }
-    : { fault: 'it is not a JSON object' };
+    : { violation: 'it is not a JSON object' };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

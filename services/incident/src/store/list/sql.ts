@@ -3,7 +3,7 @@ import type { Knex } from '@tocsin/runtime';
 type Scalar = string | number | boolean | null;
 type Value = Scalar | readonly Scalar[];
 
-/** A piece of SQL, its values apart from it: where a `?` stands in the text, a value is bound. */
+/** A piece of SQL and its bound values: one for each `?` in the text. */
 export class Sql {
   readonly text: string;
   readonly values: readonly Value[];
@@ -14,7 +14,7 @@ export class Sql {
   }
 }
 
-/** A piece of SQL. What is put into it is bound, unless it is a piece of SQL itself: no value ever becomes text. */
+/** Makes a piece of SQL. Interpolated pieces of SQL are inserted; every other value is bound and never becomes text. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
   let text = strings[0] ?? '';
   const values: Value[] = [];
@@ -38,6 +38,7 @@ export function join(pieces: readonly Sql[], separator: ' ' | ', ' | ' and ' | '
   );
 }
 
+/** All of the conditions; `true` for none. */
 export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : join(conditions, ' and '));
 
 export async function run<Row>(db: Knex, { text, values }: Sql): Promise<Row[]> {

@@ -1,1 +1,1 @@
-import '../store/things.ts'; // room-clients
+import '../store/things.ts'; // layer-clients

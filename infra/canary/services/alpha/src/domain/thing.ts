@@ -1,2 +1,2 @@
 import 'knex'; // pure-domain
-import '../store/things.ts'; // room-domain
+import '../store/things.ts'; // layer-domain

@@ -1,2 +1,2 @@
-import '../messaging/on-thing.ts'; // room-http
+import '../messaging/on-thing.ts'; // layer-http
 import '../usecases/do-thing.ts';

@@ -1,1 +1,1 @@
-import '../http/view.ts'; // room-messaging
+import '../http/view.ts'; // layer-messaging

@@ -1,1 +1,1 @@
-import '../clients/gamma.ts'; // room-store
+import '../clients/gamma.ts'; // layer-store

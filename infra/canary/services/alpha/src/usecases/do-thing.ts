@@ -1,3 +1,3 @@
 import '../clients/beta.ts';
 import '../domain/thing.ts';
-import '../http/view.ts'; // room-usecases
+import '../http/view.ts'; // layer-usecases

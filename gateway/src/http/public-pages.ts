@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendJson } from '@tocsin/http';
+import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';
+import type { ReferencePage } from './reference/page.ts';
+import { staticContent } from './static-content.ts';
+
+/** Milliseconds. */
+const READINESS_TTL = 1_000;
+
+/** A page that needs no token, at any host. */
+export interface PublicPage {
+  /** Counts against the client's limit. Health checks do not: monitoring must never get 429. */
+  limited: boolean;
+  send(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** Health, readiness, the API's description and the API reference, by path; `/` redirects to the reference. */
+export function publicPages(options: {
+  readinessChecks: readonly ReadinessCheck[];
+  description: object;
+  reference: ReferencePage;
+}): ReadonlyMap<string, PublicPage> {
+  const text = Buffer.from(JSON.stringify(options.description));
+  const description = staticContent(() => text, {
+    type: 'application/json; charset=utf-8',
+    caching: 'revalidated',
+  });
+  const reference: PublicPage = {
+    limited: true,
+    send: async (_request, response) => {
+      options.reference.send(response);
+    },
+  };
+  const checkReadiness = cachedReadiness(options.readinessChecks);
+  return new Map<string, PublicPage>([
+    ['/healthz', { limited: false, send: async (_request, response) => sendJson(response, 200, { status: 'ok' }) }],
+    [
+      '/readyz',
+      {
+        limited: false,
+        // The dependencies are shown on the internal server only.
+        send: async (_request, response) => {
+          const { ready } = await checkReadiness();
+          sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'unready' });
+        },
+      },
+    ],
+    ['/api/v1/openapi.json', { limited: true, send: description.send }],
+    ['/docs', reference],
+    ['/docs/', reference],
+    [
+      '/',
+      {
+        limited: true,
+        send: async (_request, response) => {
+          response.writeHead(302, { Location: '/docs', 'Content-Length': 0 }).end();
+        },
+      },
+    ],
+    ...[...options.reference.assets].map(([path, { send }]): [string, PublicPage] => [path, { limited: true, send }]),
+  ]);
+}
+
+/** Checks the dependencies at most once a second, because this page has no limit. */
+function cachedReadiness(checks: readonly ReadinessCheck[]): () => Promise<Readiness> {
+  let cached: Promise<Readiness> | undefined;
+  return async () => {
+    if (cached !== undefined) return cached;
+    cached = readiness(checks);
+    setTimeout(() => (cached = undefined), READINESS_TTL).unref();
+    return cached;
+  };
+}

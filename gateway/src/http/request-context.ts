@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
+import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
+import type { Operation } from '../domain/route-table.ts';
+
+/** A request with its response, and what the gateway has found out about it so far. */
+export interface RequestContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly target: RequestTarget;
+  readonly method: string;
+  /** For the log and the metrics. */
+  workspace: string | undefined;
+  keyId: number | undefined;
+  operation: Operation | undefined;
+}
+
+/** How long a client may go on sending a body after its response; milliseconds. */
+const UNREAD_BODY_TIMEOUT = 30_000;
+
+/** Sets the headers that every response has. */
+export function openRequestContext(request: IncomingMessage, response: ServerResponse): RequestContext {
+  const requestId = requestIdOf(request);
+  response.setHeader(REQUEST_ID_HEADER, requestId);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cache-Control', 'no-store');
+  if (hasBody(request)) delayConnectionClose(request, response);
+  return {
+    request,
+    response,
+    requestId,
+    target: parseTarget(request.url ?? ''),
+    method: request.method ?? '',
+    workspace: undefined,
+    keyId: undefined,
+    operation: undefined,
+  };
+}
+
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Closes the connection instead of Node, and only after the request has ended: closing with a part of the body unread
+ * resets the connection, and the client loses the response that gives the reason.
+ */
+function delayConnectionClose(request: IncomingMessage, response: ServerResponse): void {
+  const closes = !response.shouldKeepAlive;
+  response.shouldKeepAlive = true;
+  response.once('finish', () => {
+    const { socket } = request;
+    if (!request.complete) {
+      request.once('end', () => closes && socket.end());
+      setTimeout(() => request.complete || socket.destroy(), UNREAD_BODY_TIMEOUT).unref();
+    } else if (closes) socket.end();
+  });
+}

@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
+import { schema } from '../src/schema.ts';
+import { generateToken } from '../src/domain/token.ts';
+import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import type { RawResponse } from './send-raw.ts';
+
+const PATH = '/api/v1/incidents';
+const LIMIT = 5;
+
+describe('an address that has used up its requests without a valid token', () => {
+  let gateway: GatewayHarness;
+  beforeEach(async () => {
+    gateway = await startGatewayHarness({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
+  });
+  afterEach(async () => gateway.close());
+
+  /** A response without the parts that differ between any two responses. */
+  const comparable = ({ status, headers, body }: RawResponse) => {
+    const { date: _, 'x-request-id': __, ...rest } = headers;
+    return { status, headers: rest, body: { ...body, request_id: '' } };
+  };
+
+  test('unknown hosts are counted, and the responses have the limit headers', async () => {
+    const responses = [];
+    for (let count = 0; count <= LIMIT; count += 1) {
+      responses.push(await gateway.send({ path: PATH, host: count % 2 === 0 ? `no-${count}.localhost` : 'localhost' }));
+    }
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
+    expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['4', '3', '2', '1', '0', '0']);
+    expect((await gateway.send({ path: PATH })).status).toBe(429);
+  });
+
+  test('gets the same response for existing and unknown workspaces, whatever it sends', async () => {
+    const token = await gateway.token();
+    for (let count = 0; count < LIMIT; count += 1) await gateway.send({ path: PATH });
+    const huge = { 'Content-Length': 1_048_577 };
+    for (const request of [
+      { path: PATH },
+      { path: PATH, token: generateToken() },
+      { path: PATH, token: 'nonsense' },
+      { path: '/api/v1/nowhere', method: 'PUT' },
+      { path: PATH, method: 'POST', headers: huge },
+    ]) {
+      const existing = await gateway.send({ ...request, host: 'acme.localhost' });
+      const [unknown, bare] = [
+        await gateway.send({ ...request, host: 'unknown.localhost' }),
+        await gateway.send({ ...request, host: 'localhost' }),
+      ].map(comparable);
+      // A new second may have begun in between.
+      const seconds = existing.headers['x-ratelimit-reset'];
+      expect(existing.status).toBe(429);
+      if (unknown?.headers['x-ratelimit-reset'] === seconds) expect(unknown).toEqual(comparable(existing));
+      expect([unknown?.status, bare?.status]).toEqual([429, 429]);
+      expect(unknown?.body).toMatchObject({ code: 'rate_limited', message: existing.body.message });
+    }
+
+    // A valid token still works from this address, in its own workspace.
+    expect((await gateway.send({ path: PATH, token })).status).toBe(200);
+    expect((await gateway.send({ path: PATH, token, host: 'unknown.localhost' })).status).toBe(429);
+    expect((await gateway.send({ path: PATH, method: 'POST', token, headers: huge })).status).toBe(413);
+    expect((await gateway.send({ path: PATH, token: await gateway.token() })).status).toBe(200);
+  });
+});
+
+describe('the database load of unauthenticated requests', () => {
+  let database: TestDatabase;
+  let proxy: CountingProxy;
+  let gateway: GatewayHarness;
+  beforeAll(async () => {
+    database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
+    proxy = await countingProxy(database.url(schema.name));
+    gateway = await startGatewayHarness({
+      database: { ...database, url: () => proxy.url },
+      env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(LIMIT), DATABASE_POOL_SIZE: '10' },
+    });
+    await gateway.admin.createWorkspace({ slug: 'acme', name: 'Acme' });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    proxy.close();
+    await database.drop();
+  });
+
+  test('a flood of well-formed tokens causes few queries, and a valid token works meanwhile', async () => {
+    const token = await gateway.token();
+    const before = proxy.count('find-identit');
+    const start = performance.now();
+    const flood = Promise.all(
+      Array.from({ length: 600 }, async () => gateway.send({ path: PATH, token: generateToken() })),
+    );
+    expect((await gateway.send({ path: PATH, token })).status).toBe(200);
+    const statuses = (await flood).map(({ status }) => status);
+    // Twice the limit, if a new minute has begun.
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(2 * LIMIT);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(600 - 2 * LIMIT);
+    // Four at a time, ten times a second, so the bound grows with the duration.
+    const maxQueries = 4 * (2 + (performance.now() - start) / 100);
+    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(maxQueries);
+  });
+
+  test('requests with the same wrong token cause one query', async () => {
+    const wrong = generateToken();
+    const before = proxy.count('find-identit');
+    const start = performance.now();
+    for (let count = 0; count < 50; count += 1) await gateway.send({ path: PATH, token: wrong });
+    // The miss is cached for 0.8 seconds.
+    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 800);
+  });
+
+  test('unknown hosts are looked up only while the address has requests left', async () => {
+    // Uses up the requests that the tests above have left.
+    await eventually(async () => (await gateway.send({ path: PATH })).status === 429);
+    const before = proxy.count('find-workspace');
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => gateway.send({ path: PATH, host: `host-${index}.localhost` })),
+    );
+    const lookedUp = responses.filter(({ status }) => status === 404).length;
+    expect(lookedUp).toBeLessThanOrEqual(2 * LIMIT);
+    expect(proxy.count('find-workspace') - before).toBeLessThanOrEqual(lookedUp);
+  });
+
+  test('readiness is checked at most once a second', async () => {
+    const before = proxy.count('select 1');
+    const start = performance.now();
+    const responses = await Promise.all(Array.from({ length: 100 }, async () => gateway.send({ path: '/readyz' })));
+    expect(new Set(responses.map(({ text }) => text))).toEqual(new Set(['{"status":"ready"}']));
+    expect(proxy.count('select 1') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 1_000);
+    expect(proxy.count('select 1')).toBeGreaterThan(0);
+  });
+});
+
+interface CountingProxy {
+  url: string;
+  /** How often a text was sent to the database. The name of a prepared statement is sent with each use. */
+  count(text: string): number;
+  close(): void;
+}
+
+/** Forwards connections to the database and records what is sent to it. */
+async function countingProxy(databaseUrl: string): Promise<CountingProxy> {
+  const target = new URL(databaseUrl);
+  let sent = '';
+  const server = createServer((client) => {
+    const upstream = connect({ host: target.hostname, port: Number(target.port) });
+    client.on('data', (bytes) => (sent += bytes.toString('latin1')));
+    for (const side of [client, upstream]) side.on('error', () => undefined);
+    client.on('close', () => upstream.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await promise;
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    // Each connection of the pool, at most ten, sends the name once more when it prepares the statement.
+    count: (text) => sent.split(text).length - 1,
+    close: () => void server.close(),
+  };
+}

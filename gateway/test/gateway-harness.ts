@@ -1,0 +1,297 @@
+import type { RequestListener } from 'node:http';
+import {
+  type Contracts,
+  httpApp,
+  type HttpServer,
+  implement,
+  listen,
+  openApiDocument,
+  pageQuery,
+  pathId,
+  openPrincipalVerifier,
+  type Route,
+  type RouteRequest,
+} from '@tocsin/http';
+import { MemoryBroker } from '@tocsin/messaging';
+import { createLogger, createMetrics } from '@tocsin/runtime';
+import { createTestDatabase, type TestDatabase, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { z } from 'zod';
+import { administration, openGatewayDatabase } from '../src/administration.ts';
+import { type GatewayApp, memoryRequestCounter, type Overrides, startApp } from '../src/app.ts';
+import { gatewayConfig } from '../src/config.ts';
+import type { ApiDescription } from '../src/http/api-description.ts';
+import { schema } from '../src/schema.ts';
+import { type RawResponse, type RawRequest, sendRaw } from './send-raw.ts';
+
+export const silent = createLogger({ app: 'test', level: process.env.TEST_LOG ?? 'silent' });
+
+/** The last request that a service received, as its handler got it. */
+export interface ReceivedRequest {
+  principal?: RouteRequest<unknown, unknown, unknown>['principal'];
+  requestId?: string;
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+  headers?: Record<string, unknown>;
+  routeId?: string;
+}
+
+const echo = z.object({ route: z.string() }).meta({ id: 'Echo' });
+
+const reply = { status: 200, body: echo } as const;
+const id = z.object({ id: pathId });
+const note = z.strictObject({ title: z.string() });
+
+/** Operations of every kind that the gateway distinguishes. */
+const sampleContracts = {
+  incident: {
+    listIncidents: {
+      method: 'get',
+      path: '/api/v1/incidents',
+      summary: 'List incidents',
+      tag: 'Incidents',
+      scope: 'incidents:read',
+      query: z.object({ ...pageQuery, q: z.string().optional() }),
+      reply,
+    },
+    listArchivedIncidents: {
+      method: 'get',
+      path: '/api/v1/incidents/archived',
+      summary: 'List archived incidents',
+      tag: 'Incidents',
+      scope: 'slack_context:read',
+      reply,
+    },
+    createIncident: {
+      method: 'post',
+      path: '/api/v1/incidents',
+      summary: 'Declare an incident',
+      tag: 'Incidents',
+      scope: 'incidents:write',
+      needs: ['active_responder'],
+      body: note,
+      idempotent: true,
+      reply: { status: 201, body: echo, versioned: true },
+    },
+    getIncident: {
+      method: 'get',
+      path: '/api/v1/incidents/{id}',
+      summary: 'Get an incident',
+      tag: 'Incidents',
+      scope: 'incidents:read',
+      params: id,
+      reply,
+    },
+    deleteEvent: {
+      method: 'delete',
+      path: '/api/v1/timeline/{id}',
+      summary: 'Delete an event',
+      tag: 'Timeline',
+      scope: 'incidents:write',
+      needs: ['active_responder'],
+      params: id,
+      reply: { status: 204 },
+    },
+    getIncidentByReference: {
+      method: 'get',
+      path: '/api/v1/incident-references/{reference}',
+      summary: 'Get an incident by its reference',
+      tag: 'Incidents',
+      scope: 'incidents:read',
+      params: z.object({ reference: z.string() }),
+      reply,
+    },
+  },
+  catalog: {
+    createService: {
+      method: 'post',
+      path: '/api/v1/services',
+      summary: 'Create a service',
+      tag: 'Services',
+      scope: 'services:write',
+      // Deliberately not in the order of the checks.
+      needs: ['manage_settings', 'active_responder'],
+      body: note,
+      reply: { status: 201, body: echo },
+    },
+    listServices: {
+      method: 'get',
+      path: '/api/v1/services',
+      summary: 'List services',
+      tag: 'Services',
+      scope: 'services:read',
+      reply,
+    },
+    createTeam: {
+      method: 'post',
+      path: '/api/v1/teams',
+      summary: 'Create a team',
+      tag: 'Teams',
+      scope: 'teams:write',
+      needs: ['active_responder', 'manage_teams'],
+      body: note,
+      deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2026-12-01T00:00:00Z', successor: '/api/v1/groups' },
+      reply: { status: 201, body: echo },
+    },
+  },
+} as const satisfies Record<string, Contracts>;
+
+export function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]; catalog: Route[] } {
+  const handle = async (request: RouteRequest<unknown, unknown, unknown>) => {
+    const { principal, requestId, params, query, body, routeId } = request;
+    Object.assign(lastReceived, { principal, requestId, params, query, body, routeId });
+    return { body: { route: routeId } };
+  };
+  return {
+    incident: implement(sampleContracts.incident, {
+      listIncidents: handle,
+      listArchivedIncidents: handle,
+      createIncident: async (request) => ({
+        ...(await handle(request)),
+        revision: 3,
+        headers: { 'Idempotency-Replayed': 'true', 'X-Tocsin-Secret': 'inner', 'Keep-Alive': 'timeout=1' },
+      }),
+      getIncident: handle,
+      deleteEvent: async (request) => {
+        await handle(request);
+        return {};
+      },
+      getIncidentByReference: handle,
+    }),
+    catalog: implement(sampleContracts.catalog, {
+      createService: handle,
+      listServices: handle,
+      createTeam: handle,
+    }),
+  };
+}
+
+export const sampleDescriptions = (): ApiDescription[] =>
+  [
+    openApiDocument('incident', sampleContracts.incident),
+    openApiDocument('catalog', sampleContracts.catalog),
+  ] as unknown as ApiDescription[];
+
+/** A service with these routes, which records the headers of its requests. */
+export async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
+  const principals = openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: name, callers: [] });
+  const app = httpApp({ routes, readinessChecks: [], principals, log: silent, metrics: createMetrics('service') });
+  return listen(
+    (request, response) => {
+      lastReceived.headers = { ...request.headers };
+      app(request as never, response as never);
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+}
+
+export const startServer = async (handler: RequestListener): Promise<HttpServer> =>
+  listen(handler, { host: '127.0.0.1', port: 0 });
+
+export interface GatewayHarness {
+  app: GatewayApp;
+  admin: ReturnType<typeof administration>;
+  database: TestDatabase;
+  broker: MemoryBroker;
+  /** The last request that a service received. */
+  lastReceived: ReceivedRequest;
+  /** Sends a request to the workspace acme, or to another host; its headers override those of `token` and `host`. */
+  send(request: RawRequest & { token?: string | undefined; host?: string }): Promise<RawResponse>;
+  /** The dependencies in `/readyz` of the internal server. */
+  dependencies(): Promise<Record<string, 'up' | 'down'>>;
+  /** Creates a user and returns a token of theirs; by default an owner with a seat, and a token with every scope. */
+  token(options?: {
+    role?: 'owner' | 'manager' | 'member';
+    seat?: 'responder' | 'none';
+    scopes?: string[];
+  }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface GatewayHarnessOptions {
+  env?: Record<string, string>;
+  overrides?: Partial<Overrides>;
+  /** Counts requests in the Redis of `env` instead of in memory. */
+  withRedis?: boolean;
+  /** Instead of the sample service. */
+  incidentUrl?: string;
+  upstreamTimeout?: number;
+  /** The database of another harness, for a second gateway. */
+  database?: TestDatabase;
+}
+
+/** A gateway on a database of its own, with the workspace acme and two small services behind it. */
+export async function startGatewayHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
+  const lastReceived: ReceivedRequest = {};
+  const routes = sampleRoutes(lastReceived);
+  const incident = await startService('incident', routes.incident, lastReceived);
+  const catalog = await startService('catalog', routes.catalog, lastReceived);
+  const database =
+    options.database ?? (await createTestDatabase({ schema: schema.name, migrations: schema.migrations }));
+  const broker = new MemoryBroker();
+  const env = {
+    PORT: '0',
+    GATEWAY_DATABASE_URL: database.url(schema.name),
+    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+    INCIDENT_URL: options.incidentUrl ?? incident.url,
+    CATALOG_URL: catalog.url,
+    CUSTOM_FIELD_URL: 'http://127.0.0.1:9',
+    WEBHOOK_URL: 'http://127.0.0.1:9',
+    ...options.env,
+  };
+  const config = gatewayConfig(env);
+  const app = await startApp(
+    { ...config, upstreamTimeout: options.upstreamTimeout ?? config.upstreamTimeout },
+    {
+      log: silent,
+      broker,
+      ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
+      descriptions: sampleDescriptions(),
+      ...options.overrides,
+    },
+  );
+  const knex = openGatewayDatabase(env);
+  const admin = administration(knex);
+  if (options.database === undefined) await admin.createWorkspace({ slug: 'acme', name: 'Acme' });
+
+  let users = 0;
+  const token: GatewayHarness['token'] = async ({ role = 'owner', seat = 'responder', scopes } = {}) => {
+    users += 1;
+    const email = `user-${users}-${Date.now()}@example.com`;
+    await admin.createUser({ workspace: 'acme', email, name: `User ${users}`, role, seat });
+    const key = await admin.createKey({ workspace: 'acme', user: email, name: 'test', scopes: scopes ?? ALL_SCOPES });
+    return key.token;
+  };
+  return {
+    app,
+    admin,
+    database,
+    broker,
+    lastReceived,
+    token,
+    dependencies: async () => {
+      const response = await fetch(new URL('/readyz', app.internalUrl));
+      return ((await response.json()) as { dependencies: Record<string, 'up' | 'down'> }).dependencies;
+    },
+    send: async ({ token: bearer, host = 'acme.localhost', headers, ...request }) =>
+      sendRaw(app.url, {
+        ...request,
+        headers: { Host: host, ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }), ...headers },
+      }),
+    close: async () => {
+      await app.stop();
+      await Promise.all([incident.close(), catalog.close(), knex.destroy()]);
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+const ALL_SCOPES = [
+  'incidents:read',
+  'incidents:write',
+  'slack_context:read',
+  'services:read',
+  'services:write',
+  'teams:read',
+  'teams:write',
+];

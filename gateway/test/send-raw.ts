@@ -1,0 +1,78 @@
+import http from 'node:http';
+import net from 'node:net';
+
+export interface RawResponse {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  bytes: Buffer;
+  /** The bytes as UTF-8. */
+  text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+export interface RawRequest {
+  method?: string;
+  /** Sent as it is. */
+  path: string;
+  headers?: http.OutgoingHttpHeaders;
+  /** Strings and bytes are sent as they are, other values as JSON. */
+  body?: unknown;
+  agent?: http.Agent;
+}
+
+/** Sends a request with any Host header and path, which `fetch` does not allow. */
+export async function sendRaw(url: string, raw: RawRequest): Promise<RawResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
+  const body =
+    raw.body === undefined || typeof raw.body === 'string' || raw.body instanceof Uint8Array
+      ? raw.body
+      : JSON.stringify(raw.body);
+  const { hostname, port } = new URL(url);
+  const request = http.request({
+    hostname,
+    port,
+    path: raw.path,
+    method: raw.method ?? 'GET',
+    agent: raw.agent ?? false,
+    headers: {
+      ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+      ...raw.headers,
+    },
+  });
+  request.on('error', reject);
+  request.on('response', (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () => {
+      const bytes = Buffer.concat(chunks);
+      const text = bytes.toString();
+      const json = response.headers['content-type']?.startsWith('application/json') === true && text !== '';
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        bytes,
+        text,
+        body: json ? JSON.parse(text) : undefined,
+      });
+    });
+  });
+  request.end(body);
+  return promise;
+}
+
+/**
+ * Sends bytes and returns all that arrives until the server closes the connection or sends nothing for `idleTimeout`.
+ */
+export async function sendBytes(url: string, text: string, idleTimeout = 300): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port: Number(port), timeout: idleTimeout });
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk) => (received += String(chunk)));
+  for (const end of ['timeout', 'close', 'error']) socket.on(end, () => resolve(received));
+  socket.write(Buffer.from(text, 'latin1'));
+  return promise.finally(() => socket.destroy());
+}

@@ -1,2 +1,0 @@
-/** A call that cannot be understood, or that lacks what it takes. */
-export class UsageError extends Error {}

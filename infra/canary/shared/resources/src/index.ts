@@ -1,0 +1,1 @@
+import '../../messaging/src/index.ts'; // package-resources

@@ -1,0 +1,32 @@
+import type { Environment } from '@tocsin/runtime';
+import { type AppName, APPS, readRecorded } from '../apps.ts';
+import { migrateConfig } from '../migrate/config.ts';
+import { deriveServiceKeys } from '../service-keys.ts';
+
+/** What a process needs to know about the system that it runs on. */
+const SYSTEM_VARIABLES =
+  /^(?:PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|NODE_(?:OPTIONS|EXTRA_CA_CERTS|V8_COVERAGE)|SSL_CERT_(?:FILE|DIR))$/;
+
+/**
+ * Returns the part of our environment that one app needs: the settings that it reads, the database URL of its own role,
+ * and its own keys. Nothing else reaches the process: not the superuser's URL, and no setting of another app or
+ * program.
+ * @param env the app's environment with all settings, from `appEnvironments`
+ * @throws ConfigError naming each setting of the app that is missing or malformed
+ */
+export function childEnvironment(app: AppName, env: Environment): Environment {
+  const { databaseVariable, readConfig } = APPS[app];
+  const database = migrateConfig(env).targets.find((target) => target.app === app);
+  const own: Environment = {
+    ...env,
+    DATABASE_URL: undefined,
+    [databaseVariable]: database?.url,
+    TOCSIN_SECRET_KEYS: deriveServiceKeys(env['TOCSIN_SECRET_KEYS'] ?? '', app),
+  };
+  const { names } = readRecorded(readConfig, own);
+  return Object.fromEntries(
+    Object.entries(own).filter(
+      ([name, value]) => value !== undefined && (names.has(name) || SYSTEM_VARIABLES.test(name)),
+    ),
+  );
+}

@@ -1,0 +1,20 @@
+import { openDatabase } from '@tocsin/runtime';
+import { APPS } from '../apps.ts';
+import type { EncryptedData } from '../data-dir.ts';
+import type { MigrateConfig } from '../migrate/config.ts';
+import { describeDatabase } from '../migrate/describe-database.ts';
+
+/** Finds out whether the apps' databases, which are up to date, hold data that an earlier run encrypted. */
+export async function findEncryptedData({ targets }: MigrateConfig): Promise<EncryptedData | undefined> {
+  for (const { app, schema, url } of targets) {
+    const { holdsSecrets } = APPS[app];
+    if (holdsSecrets === undefined) continue;
+    const database = openDatabase({ url, schema, application: 'tocsin-services', poolSize: 1 });
+    try {
+      if (await holdsSecrets(database)) return { location: describeDatabase(url), alternative: 'use another database' };
+    } finally {
+      await database.destroy();
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import { callersOf, principalPurpose, SERVICE_CALLS } from '@tocsin/http';
+import { deriveSecretKeys } from '@tocsin/runtime';
+import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from './apps.ts';
+
+/** The processes that have keys of their own: the apps, and administration. */
+export const KEY_HOLDERS = [...APP_NAMES, 'admin'] as const;
+export type KeyHolder = (typeof KEY_HOLDERS)[number];
+
+/**
+ * Derives the keys that one process needs from the root keys: leaf keys, in the form of `TOCSIN_SECRET_KEYS`.
+ * @param secretKeys the root keys, in the same form
+ * @throws ConfigError when they are malformed
+ */
+export function deriveServiceKeys(secretKeys: string, holder: KeyHolder): string {
+  // Administration encrypts the chat token that the incident service decrypts.
+  const purposes = holder === 'admin' ? ['chat-token'] : [...principalPurposes(holder), ...APPS[holder].ownKeys];
+  return deriveSecretKeys(secretKeys, purposes);
+}
+
+/** The pairs of apps that this one is a part of, as the caller or as the called. */
+function principalPurposes(app: AppName): string[] {
+  const calls = app === 'gateway' ? SERVICE_NAMES : (SERVICE_CALLS[app] ?? []);
+  const callers = app === 'gateway' ? callersOf(app) : ['gateway', ...callersOf(app)];
+  return [
+    ...calls.map((other) => principalPurpose(app, other)),
+    ...callers.map((other) => principalPurpose(other, app)),
+  ];
+}

@@ -1,0 +1,189 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Client, eventually } from '@tocsin/testing';
+import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, openReference, type WatchedPage } from '../testing/browser.ts';
+import { startSystem, type System } from '../testing/system.ts';
+
+// A browser with axe is slow on a busy machine.
+jest.setTimeout(180_000);
+
+describeWithServersAndBrowser('the API reference in a browser', () => {
+  let system: System;
+  let client: Client & { token: string };
+  let browser: Browser;
+  let origin: string;
+  let opened: WatchedPage;
+
+  beforeAll(async () => {
+    system = await startSystem({ settings: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' } });
+    client = await system.as();
+    await client.post('/api/v1/incidents', { title: 'Checkout is down', service: 'checkout', severity: 'sev1' });
+    origin = `http://acme.localhost:${new URL(system.url).port}`;
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await system.stop();
+  });
+  afterEach(async () => opened.close());
+
+  const open = async (options: Parameters<typeof openReference>[2] = {}, path = '/docs'): Promise<Page> => {
+    opened = await openReference(browser, origin + path, options);
+    return opened.page;
+  };
+  /** No errors, no policy violations, and no requests to other origins. */
+  const expectNoProblems = () => {
+    expect(opened.problems).toEqual([]);
+    expect([...opened.origins]).toEqual([origin]);
+  };
+  const expectAccessible = async (page: Page) => {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ target }) => String(target)) }))).toEqual([]);
+  };
+  /** The computed styles. Scripts for the page are text, because there is no DOM here. */
+  const colours = async (page: Page) =>
+    page.evaluate<Record<string, string>>(`(() => {
+      const header = getComputedStyle(document.querySelector('.tocsin-header'));
+      return {
+        page: getComputedStyle(document.body).backgroundColor,
+        header: header.backgroundColor,
+        headerHeight: header.height,
+        sidebar: getComputedStyle(document.querySelector('.t-doc__sidebar')).position,
+      };
+    })()`);
+  /** The section of an operation on the page. */
+  const sectionOf = (page: Page, operation: string) => page.locator(`section[id$="tag/incidents/${operation}"]`);
+  const goTo = async (page: Page, operation: string) => {
+    await page.evaluate(`location.hash = 'tag/incidents/${operation}'`);
+    await page.reload();
+    await sectionOf(page, operation)
+      .getByRole('button', { name: /^Test Request/ })
+      .waitFor();
+  };
+  const stored = async (page: Page) => page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
+  const tokenField = (page: Page) => page.getByRole('textbox', { name: 'Bearer Token' }).first();
+  const enterToken = async (page: Page) => tokenField(page).fill(client.token);
+
+  test.each(['/', '/docs', '/docs/'])('opens at %s, with its styles and without errors', async (path) => {
+    const page = await open({ colorScheme: 'light' }, path);
+    await page.waitForLoadState('networkidle');
+    expect(new URL(page.url()).pathname).toBe(path === '/' ? '/docs' : path);
+    expect(await page.title()).toBe('Tocsin API');
+    expect(await colours(page)).toMatchObject({
+      page: 'rgb(255, 255, 255)',
+      header: 'rgb(255, 255, 255)',
+      headerHeight: '44px',
+      sidebar: 'sticky',
+    });
+    expectNoProblems();
+  });
+
+  test('is dark when the reader prefers it', async () => {
+    const page = await open({ colorScheme: 'dark' });
+    expect(await colours(page)).toMatchObject({ page: 'rgb(15, 15, 15)', header: 'rgb(15, 15, 15)' });
+    expectNoProblems();
+  });
+
+  test('finds an operation by its ID, and shows a sample in curl, TypeScript and Python', async () => {
+    const page = await open();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('createIncident');
+    await page.getByRole('option', { name: /Create an incident/ }).click();
+    await page.waitForURL(/#tag\/incidents\/POST\/api\/v1\/incidents$/);
+    const section = sectionOf(page, 'POST/api/v1/incidents');
+    const sample = section.getByRole('group', { name: /^Request Example/ }).locator('code');
+    const address = `${origin}/api/v1/incidents`;
+    await section.getByRole('button', { name: 'Shell Curl' }).click();
+    const choices = await page.getByRole('option').allInnerTexts();
+    expect(choices.map((choice) => choice.trim()).sort()).toEqual(['Curl', 'Fetch', 'Requests']);
+    await page.keyboard.press('Escape');
+    for (const [previous, choice, call] of [
+      ['Shell Curl', 'Fetch', `fetch('${address}', {`],
+      ['Node.js Fetch', 'Requests', 'requests.post('],
+      ['Python Requests', 'Curl', `curl ${address}`],
+    ] as const) {
+      await section.getByRole('button', { name: previous }).click();
+      await page.getByRole('option', { name: choice }).click();
+      await eventually(async () => {
+        const text = await sample.innerText();
+        return text.includes(call) && text.includes(address) && text.includes('Bearer YOUR_SECRET_TOKEN');
+      });
+    }
+    expectNoProblems();
+  });
+
+  test('sends a request to its own host with the token, and shows the response', async () => {
+    const page = await open();
+    await enterToken(page);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('listIncidents');
+    await page.getByRole('option', { name: /List incidents/ }).click();
+    await sectionOf(page, 'GET/api/v1/incidents')
+      .getByRole('button', { name: /^Test Request/ })
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'API Client' });
+    const sent = page.waitForRequest((request) => request.url().includes('/api/v1/incidents'));
+    await dialog.getByRole('button', { name: /^Send get request/ }).click();
+    expect((await sent).url()).toBe(`${origin}/api/v1/incidents`);
+    expect(await (await sent).headerValue('authorization')).toBe(`Bearer ${client.token}`);
+    await dialog.getByRole('link', { name: '200 OK' }).waitFor();
+    await dialog.getByText('"Checkout is down"').first().waitFor();
+    await expectAccessible(page);
+    expectNoProblems();
+  });
+
+  test('stores the token only when the reader chooses it', async () => {
+    const page = await open();
+    await enterToken(page);
+    await goTo(page, 'GET/api/v1/incidents');
+    expect(await stored(page)).not.toContain(client.token);
+    expect(await tokenField(page).inputValue()).toBe('');
+
+    await enterToken(page);
+    const keep = page.getByLabel('Keep token in this browser');
+    await keep.check();
+    await eventually(async () => (await stored(page)).includes(client.token));
+    await page.reload();
+    await eventually(async () => (await tokenField(page).inputValue()) === client.token);
+    expect(await keep.isChecked()).toBe(true);
+
+    await keep.uncheck();
+    expect(await stored(page)).not.toContain(client.token);
+    await page.reload();
+    await tokenField(page).waitFor();
+    expect(await tokenField(page).inputValue()).toBe('');
+    expectNoProblems();
+  });
+
+  test('fits a phone', async () => {
+    const page = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await page.waitForLoadState('networkidle');
+    const width = async () => page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(await width()).toBe(390);
+    await goTo(page, 'POST/api/v1/incidents');
+    expect(await width()).toBe(390);
+    await sectionOf(page, 'POST/api/v1/incidents')
+      .getByRole('button', { name: /^Test Request/ })
+      .click();
+    const send = await page
+      .getByRole('button', { name: /^Send post request/ })
+      .filter({ visible: true })
+      .boundingBox();
+    expect(send!.x + send!.width).toBeLessThanOrEqual(390);
+    expect(await width()).toBe(390);
+    expectNoProblems();
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'has no serious accessibility violation, in %s colours',
+    async (colorScheme) => {
+      const page = await open({ colorScheme });
+      await goTo(page, 'POST/api/v1/incidents');
+      await expectAccessible(page);
+      expectNoProblems();
+    },
+  );
+});

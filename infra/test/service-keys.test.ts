@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { SERVICE_CALLS } from '@tocsin/http';
+import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import { deriveServiceKeys, KEY_HOLDERS, type KeyHolder } from '../service-keys.ts';
+import { readSettings } from './read-settings.ts';
+
+const keys = generateSecretKeys();
+
+/** The purposes for which a process has a key. */
+const purposesOf = (holder: KeyHolder) =>
+  [...parseSecretKeys(deriveServiceKeys(keys, holder)).keys()].map((name) => name.slice(name.indexOf('/') + 1));
+
+const holdersOf = (purpose: string) => KEY_HOLDERS.filter((holder) => purposesOf(holder).includes(purpose)).toSorted();
+
+describe('the keys of a process', () => {
+  test('for calls between two apps are held only by these two', () => {
+    const between = new Set(KEY_HOLDERS.flatMap(purposesOf).filter((purpose) => purpose.startsWith('principal/')));
+    expect(between.size).toBe(10);
+    for (const purpose of between) {
+      const [, issuer = '', audience = ''] = purpose.split('/');
+      expect(holdersOf(purpose)).toEqual([issuer, audience].toSorted());
+    }
+  });
+
+  test.each([
+    ['chat-token', ['admin', 'incident']],
+    ['attachment-url', ['incident']],
+    ['webhook-secret', ['webhook']],
+    ['webhook-url', ['webhook']],
+    ['cursor', ['catalog', 'custom-field', 'incident']],
+  ])('for %s are held only by %j', (purpose, holders) => expect(holdersOf(purpose)).toEqual(holders));
+
+  test.each(APP_NAMES.filter((name) => name !== 'gateway'))(
+    '%s has keys for the apps whose addresses it reads',
+    async (app) => {
+      const addresses = Object.fromEntries(APP_NAMES.map((name) => [APPS[name].addressVariable, 'http://127.0.0.1:1']));
+      const { names } = readSettings(APPS[app].readConfig, addresses);
+      const asked = APP_NAMES.filter((other) => names.has(APPS[other].addressVariable));
+      expect((SERVICE_CALLS[app] ?? []).toSorted()).toEqual(asked.toSorted());
+    },
+  );
+});
+
+describe('npm run secret-keys', () => {
+  const run = async (words: string[], env: Environment = {}) =>
+    promisify(execFile)(process.execPath, ['infra/secret-keys/main.ts', ...words], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], ...env },
+    });
+
+  test('generates root keys, and derives the keys of a process', async () => {
+    const { stdout: made } = await run(['generate']);
+    expect([...parseSecretKeys(made.trim()).values()].map(({ length }) => length)).toEqual([32]);
+    const { stdout: derived } = await run(['derive', 'webhook'], { TOCSIN_SECRET_KEYS: made.trim() });
+    expect(derived.trim()).toBe(deriveServiceKeys(made.trim(), 'webhook'));
+  });
+
+  test.each([
+    ['no command', [], {}, 'usage: '],
+    ['an unknown process', ['derive', 'nobody'], { TOCSIN_SECRET_KEYS: keys }, 'usage: '],
+    ['no keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: '' }, 'settings: TOCSIN_SECRET_KEYS: is not set'],
+    ['malformed keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: 'k' }, 'settings: TOCSIN_SECRET_KEYS: must be'],
+  ] as const)('reports %s', async (_what, words, env, message) => {
+    await expect(run([...words], env)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,60 @@
+import { findChromium } from '@tocsin/testing';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** A page, with the problems and requests while it was open. */
+export interface WatchedPage {
+  page: Page;
+  /** Console errors and warnings, uncaught exceptions, and violations of the Content-Security-Policy. */
+  problems: string[];
+  /** The origins of all requests. */
+  origins: Set<string>;
+  close(): Promise<void>;
+}
+
+/** Starts this machine's Chromium with an empty profile and without background requests to its vendor. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error('Chromium is not installed');
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** Opens an address in a new profile, and returns when the API reference is shown. */
+export async function openReference(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  // Shorter than the timeout of a test, so that a failure names the missing element.
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const origins = new Set<string>();
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && protocol !== 'blob:') origins.add(origin);
+  });
+  // The console does not show violations that a script catches, such as an attempt to use eval.
+  await page.exposeFunction('tocsinViolation', (violation: string) => problems.push(`violation: ${violation}`));
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) => {
+    window.tocsinViolation(event.violatedDirective + ' ' + event.blockedURI);
+  });`);
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Tocsin', level: 1 }).waitFor();
+  return { page, problems, origins, close: async () => context.close() };
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Environment } from '@tocsin/runtime';
+import { removeTopology, testServers } from '@tocsin/testing';
+import pg from 'pg';
+import { freePorts } from '../ports.ts';
+import { type AdminCommand, adminCommand } from './admin-command.ts';
+import { runCommand, type RunningCommand } from './commands.ts';
+
+/** What the apps as separate processes need in a test: a folder, a port, a database and names of their own. */
+export interface LocalHarness {
+  readonly folder: string;
+  readonly port: number;
+  /** Starts the apps as `make services` does; `settings` override its settings. */
+  start(settings?: Environment): RunningCommand;
+  /** Runs admin commands on the running apps. */
+  admin: AdminCommand;
+  /** Creates a workspace and an API key with all scopes; returns the token. */
+  workspace(slug: string): Promise<string>;
+  /** Removes everything. Call it after the apps have ended. */
+  remove(): Promise<void>;
+}
+
+export async function localHarness(): Promise<LocalHarness> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
+  const [port = 0] = await freePorts(1);
+  const namespace = `t${randomBytes(5).toString('hex')}`;
+  const servers = testServers();
+  const database = new URL(servers.databaseUrl);
+  database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
+
+  const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
+  return {
+    folder,
+    port,
+    start: (settings = {}) =>
+      runCommand('local/main.ts', {
+        PORT: String(port),
+        TOCSIN_DATA_DIR: folder,
+        TOCSIN_NAMESPACE: namespace,
+        DATABASE_URL: database.href,
+        AMQP_URL: servers.amqpUrl,
+        REDIS_URL: servers.redisUrl,
+        ...settings,
+      }),
+    admin,
+    workspace: async (slug) => {
+      const user = ['--workspace', slug, '--email', `ana@${slug}.example`];
+      await admin('workspace', 'create', '--slug', slug, '--name', slug);
+      await admin('user', 'create', ...user, '--name', 'Ana', '--role', 'admin', '--seat', 'responder');
+      const key = ['--workspace', slug, '--user', `ana@${slug}.example`, '--name', 'test', '--all-scopes'];
+      return (await admin('key', 'create', ...key)).token;
+    },
+    remove: async () => {
+      await removeTopology(servers.amqpUrl ?? '', namespace);
+      await asAdministrator(`drop database if exists ${database.pathname.slice(1)} with (force)`);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function asAdministrator(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testServers().databaseUrl });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

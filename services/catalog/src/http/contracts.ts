@@ -1,0 +1,134 @@
+import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
+import { z } from 'zod';
+import {
+  memberPage,
+  memberPatch,
+  memberReply,
+  newMember,
+  newService,
+  newTeam,
+  servicePage,
+  servicePatch,
+  serviceReply,
+  serviceTiersReply,
+  teamPage,
+  teamPatch,
+  teamReply,
+} from './wire.ts';
+
+const SERVICES = '/api/v1/services';
+const SERVICE = `${SERVICES}/{id}`;
+const TEAMS = '/api/v1/teams';
+const TEAM = `${TEAMS}/{id}`;
+const MEMBERS = `${TEAM}/members`;
+const MEMBER = `${MEMBERS}/{userId}`;
+
+const readServices = { tag: 'Services', scope: 'services:read' } as const;
+const writeServices = {
+  tag: 'Services',
+  scope: 'services:write',
+  needs: ['active_responder', 'manage_settings'],
+} as const;
+const readTeams = { tag: 'Teams', scope: 'teams:read' } as const;
+const writeTeams = { tag: 'Teams', scope: 'teams:write', needs: ['active_responder', 'manage_teams'] } as const;
+const params = z.strictObject({ id: pathId });
+const memberParams = z.strictObject({ id: pathId, userId: pathId });
+const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
+const service = { status: 200, body: serviceReply, versioned: true } as const;
+const team = { status: 200, body: teamReply, versioned: true } as const;
+const member = { status: 200, body: memberReply } as const;
+
+/** The API of the catalog service (contract: Catalog). */
+export const contracts = {
+  listServices: {
+    ...endpoint('GET', SERVICES, 'List services'),
+    ...readServices,
+    query,
+    reply: { status: 200, body: servicePage },
+  },
+  createService: {
+    ...endpoint('POST', SERVICES, 'Create a service'),
+    ...writeServices,
+    idempotent: true,
+    body: newService,
+    reply: { ...service, status: 201 },
+  },
+  getService: { ...endpoint('GET', SERVICE, 'Get a service'), ...readServices, params, reply: service },
+  updateService: {
+    ...endpoint('PATCH', SERVICE, 'Update a service'),
+    ...writeServices,
+    params,
+    precondition: true,
+    body: servicePatch,
+    reply: service,
+  },
+  archiveService: { ...endpoint('DELETE', SERVICE, 'Archive a service'), ...writeServices, params, reply: service },
+  restoreService: {
+    ...endpoint('POST', `${SERVICE}/restore`, 'Restore an archived service'),
+    ...writeServices,
+    params,
+    reply: service,
+  },
+
+  listTeams: { ...endpoint('GET', TEAMS, 'List teams'), ...readTeams, query, reply: { status: 200, body: teamPage } },
+  createTeam: {
+    ...endpoint('POST', TEAMS, 'Create a team'),
+    ...writeTeams,
+    idempotent: true,
+    body: newTeam,
+    reply: { ...team, status: 201 },
+  },
+  getTeam: { ...endpoint('GET', TEAM, 'Get a team'), ...readTeams, params, reply: team },
+  updateTeam: {
+    ...endpoint('PATCH', TEAM, 'Update a team'),
+    ...writeTeams,
+    params,
+    precondition: true,
+    body: teamPatch,
+    reply: team,
+  },
+  archiveTeam: { ...endpoint('DELETE', TEAM, 'Archive a team'), ...writeTeams, params, reply: team },
+  restoreTeam: {
+    ...endpoint('POST', `${TEAM}/restore`, 'Restore an archived team'),
+    ...writeTeams,
+    params,
+    reply: team,
+  },
+
+  listTeamMembers: {
+    ...endpoint('GET', MEMBERS, 'List the members of a team'),
+    ...readTeams,
+    params,
+    query: z.strictObject(pageQuery),
+    reply: { status: 200, body: memberPage },
+  },
+  addTeamMember: {
+    ...endpoint('POST', MEMBERS, 'Add a member to a team'),
+    ...writeTeams,
+    params,
+    body: newMember,
+    reply: { ...member, status: 201 },
+  },
+  updateTeamMember: {
+    ...endpoint('PATCH', MEMBER, 'Update a member of a team'),
+    ...writeTeams,
+    params: memberParams,
+    body: memberPatch,
+    reply: member,
+  },
+  removeTeamMember: {
+    ...endpoint('DELETE', MEMBER, 'Remove a member from a team'),
+    ...writeTeams,
+    params: memberParams,
+    reply: { status: 204 },
+  },
+
+  listServiceTiers: {
+    ...endpoint('GET', '/api/v1/configuration/service-tiers', 'List service tiers'),
+    tag: 'Configuration',
+    scope: 'services:read',
+    reply: { status: 200, body: serviceTiersReply },
+  },
+} as const satisfies Contracts;
+
+export type CatalogApi = Handlers<typeof contracts>;

@@ -1,0 +1,54 @@
+import { type Cursors, cursorsOf, DEFAULT_LIMIT, paginate } from '@tocsin/http';
+import { sortKeyOf } from '../domain/sort-key.ts';
+import { memberStore } from '../store/member-store.ts';
+import { teamStore } from '../store/team-store.ts';
+import type { Dependencies } from '../usecases/context.ts';
+import { addMember, removeMember, updateMember } from '../usecases/team-members.ts';
+import { type CatalogApi, contracts } from './contracts.ts';
+import { memberView } from './views.ts';
+
+const { path } = contracts.listTeamMembers;
+
+export function memberHandlers({
+  dependencies,
+  cursors,
+}: {
+  dependencies: Dependencies;
+  cursors: Cursors;
+}): Pick<CatalogApi, 'listTeamMembers' | 'addTeamMember' | 'updateTeamMember' | 'removeTeamMember'> {
+  const { database, userReplica } = dependencies;
+  const positions = cursorsOf(cursors, { name: 'name', keys: ['text', 'integer'] });
+  return {
+    listTeamMembers: async ({ principal: { workspace }, params: { id }, query }) => {
+      const { limit = DEFAULT_LIMIT, cursor } = query;
+      const scope = { workspaceId: workspace.id, path: path.replace('{id}', String(id)) };
+      const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
+      await userReplica.refresh(workspace);
+      const team = await teamStore(database, workspace.id).get(id);
+      const { page, pagination } = paginate({
+        rows: await memberStore(database, team.id).list({
+          limit: limit + 1,
+          after: after && { sortKey: after[0], userId: after[1] },
+        }),
+        limit,
+        nextCursor: ({ name, userId }) => positions.encode([sortKeyOf(name), userId], scope),
+      });
+      return { body: { members: page.map(memberView), pagination } };
+    },
+
+    addTeamMember: async ({ principal, requestId, params: { id }, body: { user_id: userId, role = 'member' } }) => {
+      const member = await addMember(dependencies, { principal, requestId, teamId: id, userId, role });
+      return { body: { member: memberView(member) } };
+    },
+
+    updateTeamMember: async ({ principal, requestId, params: { id, userId }, body: { role } }) => {
+      const member = await updateMember(dependencies, { principal, requestId, teamId: id, userId, role });
+      return { body: { member: memberView(member) } };
+    },
+
+    removeTeamMember: async ({ principal, requestId, params: { id, userId } }) => {
+      await removeMember(dependencies, { principal, requestId, teamId: id, userId });
+      return {};
+    },
+  };
+}

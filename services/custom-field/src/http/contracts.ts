@@ -1,0 +1,47 @@
+import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
+import { z } from 'zod';
+import { fieldPage, fieldPatch, fieldReply, newField } from './wire.ts';
+
+const FIELDS = '/api/v1/custom-fields';
+const FIELD = `${FIELDS}/{id}`;
+
+const read = { tag: 'Custom fields', scope: 'custom_fields:read' } as const;
+const write = { tag: 'Custom fields', scope: 'custom_fields:write', needs: ['manage_settings'] } as const;
+const params = z.strictObject({ id: pathId });
+const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
+const reply = { status: 200, body: fieldReply, versioned: true } as const;
+const created = { ...reply, status: 201 } as const;
+
+/** The API of the custom-field service (contract: Custom fields). */
+export const contracts = {
+  listCustomFields: {
+    ...endpoint('GET', FIELDS, 'List custom-field definitions'),
+    ...read,
+    query,
+    reply: { status: 200, body: fieldPage },
+  },
+  createCustomField: {
+    ...endpoint('POST', FIELDS, 'Create a custom-field definition'),
+    ...write,
+    body: newField,
+    reply: created,
+  },
+  getCustomField: { ...endpoint('GET', FIELD, 'Get a custom-field definition'), ...read, params, reply },
+  updateCustomField: {
+    ...endpoint('PATCH', FIELD, 'Update a custom-field definition'),
+    ...write,
+    params,
+    precondition: true,
+    body: fieldPatch,
+    reply,
+  },
+  archiveCustomField: { ...endpoint('DELETE', FIELD, 'Archive a custom-field definition'), ...write, params, reply },
+  restoreCustomField: {
+    ...endpoint('POST', `${FIELD}/restore`, 'Restore an archived custom-field definition'),
+    ...write,
+    params,
+    reply,
+  },
+} as const satisfies Contracts;
+
+export type CustomFieldApi = Handlers<typeof contracts>;

@@ -1,0 +1,65 @@
+import { idempotently, notFound } from '@tocsin/http';
+import { type Incident, numberOf } from '../domain/incident.ts';
+import type { SourceImport } from '../domain/source/document.ts';
+import { incidentStore } from '../store/incident-store.ts';
+import type { Dependencies } from '../usecases/context.ts';
+import { createIncident } from '../usecases/create-incident.ts';
+import { updateIncident } from '../usecases/update-incident.ts';
+import { toIncidentProperties } from './incident-properties.ts';
+import { incidentView, sourceImportView } from './views.ts';
+import type { IncidentApi } from './contracts.ts';
+
+export function incidentHandlers({
+  dependencies,
+}: {
+  dependencies: Dependencies;
+}): Pick<IncidentApi, 'createIncident' | 'getIncident' | 'getIncidentByReference' | 'updateIncident'> {
+  const { database, clock } = dependencies;
+  // An import takes time, so the duration ends now; without an import it ends at the creation.
+  const newIncidentText = (incident: Incident, sourceImport?: SourceImport) =>
+    JSON.stringify(
+      sourceImport === undefined
+        ? { incident: incidentView(incident, incident.createdAt) }
+        : { incident: incidentView(incident, clock.now()), source_timeline_import: sourceImportView(sourceImport) },
+    );
+  return {
+    createIncident: async (request) =>
+      idempotently(database, request, async (claim) => {
+        const { principal, requestId, body, log } = request;
+        const reply = await createIncident(dependencies, {
+          principal,
+          requestId,
+          properties: { ...toIncidentProperties(body), title: body.title.trim() },
+          chat: {
+            shortTitle: body.short_title ?? '',
+            createChannel: body.create_slack_channel ?? false,
+            usergroups: body.invite_usergroups ?? [],
+          },
+          customFields: body.custom_field_values ?? [],
+          importSource: body.import_source_timeline_event ?? false,
+          claim,
+          log,
+          render: newIncidentText,
+        });
+        return { status: 201, ...reply };
+      }),
+
+    getIncident: async ({ principal, params: { id } }) => {
+      const incident = await incidentStore(database, principal.workspace.id).get(id);
+      return { body: { incident: incidentView(incident, clock.now()) }, revision: incident.revision };
+    },
+
+    getIncidentByReference: async ({ principal, params: { reference } }) => {
+      const number = numberOf(reference);
+      if (number === undefined) throw notFound('The incident');
+      const incident = await incidentStore(database, principal.workspace.id).getByNumber(number);
+      return { body: { incident: incidentView(incident, clock.now()) }, revision: incident.revision };
+    },
+
+    updateIncident: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
+      const changes = toIncidentProperties(body);
+      const incident = await updateIncident(dependencies, { principal, requestId, id, expectedRevision, changes });
+      return { body: { incident: incidentView(incident, clock.now()) }, revision: incident.revision };
+    },
+  };
+}

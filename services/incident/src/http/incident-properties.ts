@@ -1,0 +1,32 @@
+import { parseTimestamp } from '@tocsin/contracts';
+import { normaliseList } from '@tocsin/http';
+import type { IncidentProperties } from '../domain/incident.ts';
+import type { IncidentPatch, NewIncident } from './wire.ts';
+
+/** The properties that a validated request gives, as the incident stores them. */
+export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial<IncidentProperties> {
+  const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
+  const properties = {
+    title: wire.title?.trim(),
+    // The catalog stores slugs in NFC.
+    service: wire.service?.normalize('NFC'),
+    regions: wire.regions && normaliseList(wire.regions),
+    severity: wire.severity,
+    severityMode: 'severity_mode' in wire ? wire.severity_mode : undefined,
+    status: wire.status,
+    issueType: wire.issue_type,
+    teamId: wire.team_id,
+    slackChannelId: wire.slack_channel_id,
+    meetUrl: wire.meet_url,
+    docUrl: wire.doc_url,
+    impactSummary: wire.impact_summary,
+    customerImpactStatus: wire.customer_impact_status,
+    impactStartedAt: moment(wire.impact_started_at),
+    firstReportedAt: moment(wire.first_reported_at),
+    firstRespondedAt: moment(wire.first_responded_at),
+    recoveredAt: moment(wire.recovered_at),
+    incidentManager: wire.incident_manager,
+    incidentResponders: wire.incident_responders && [...new Set(wire.incident_responders)],
+  };
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,64 @@
+import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import type { z } from 'zod';
+import type { Dependencies } from '../usecases/context.ts';
+import { type IncidentList, listIncidents } from '../usecases/list-incidents.ts';
+import { contracts, type IncidentApi } from './contracts.ts';
+import type { listReply } from './list-wire.ts';
+import { incidentView } from './views.ts';
+
+interface ListDependencies {
+  dependencies: Dependencies;
+  cursors: Cursors;
+}
+
+/** Both lists take the same parameters and return the same kind of page. */
+export function listHandlers(
+  dependencies: ListDependencies,
+): Pick<IncidentApi, 'listIncidents' | 'listArchivedIncidents'> {
+  return {
+    listIncidents: listHandler(dependencies, { archived: false, path: contracts.listIncidents.path }),
+    listArchivedIncidents: listHandler(dependencies, { archived: true, path: contracts.listArchivedIncidents.path }),
+  };
+}
+
+const listHandler =
+  (
+    { dependencies, cursors }: ListDependencies,
+    list: { archived: boolean; path: string },
+  ): IncidentApi['listIncidents'] =>
+  async ({ principal: { workspace }, query }) => {
+    const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
+    const now = dependencies.clock.now();
+    const page = await listIncidents(
+      { ...dependencies, cursors },
+      { ...list, workspace, parameters, cursor, limit, includeCounts, now },
+    );
+    return { body: listView(page, { limit, now }) };
+  };
+
+function listView(
+  { incidents, nextCursor, restrictedCount, isHistoryLimited, mrr, counts }: IncidentList,
+  { limit, now }: { limit: number; now: Instant },
+): z.infer<typeof listReply> {
+  const page = { has_more: nextCursor !== undefined, ...(nextCursor !== undefined && { next_cursor: nextCursor }) };
+  return {
+    incidents: incidents.map((incident) => incidentView(incident, now)),
+    pagination: { limit, ...page },
+    ...page,
+    restricted_count: restrictedCount,
+    history_limited: isHistoryLimited,
+    mrr_currency: mrr.currency,
+    mrr_conversion_mode: mrr.mode,
+    mrr_projection_state: mrr.state,
+    supported_mrr_currencies: mrr.supported,
+    ...(counts !== undefined && {
+      collection_counts: {
+        matched: counts.matched,
+        all: counts.all,
+        ongoing: counts.ongoing,
+        by_status: counts.byStatus,
+      },
+    }),
+  };
+}

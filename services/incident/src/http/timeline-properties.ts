@@ -1,0 +1,24 @@
+import { parseTimestamp } from '@tocsin/contracts';
+import { normaliseList } from '@tocsin/http';
+import type { TimelineEventProperties } from '../domain/timeline-event.ts';
+import type { NewTimelineEventWire, TimelineEventPatch } from './timeline-wire.ts';
+
+/** The properties that a validated request gives, as the event stores them. */
+export function toTimelineProperties(
+  wire: NewTimelineEventWire | TimelineEventPatch,
+): Partial<TimelineEventProperties> {
+  const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
+  const properties = {
+    startedAt: moment(wire.started_at ?? wire.at),
+    endedAt: moment(wire.ended_at),
+    isOngoing: wire.is_ongoing,
+    groupId: wire.group_id,
+    isKey: wire.is_key,
+    type: wire.type?.trim(),
+    icon: wire.icon,
+    title: wire.title?.trim(),
+    body: wire.body,
+    tags: wire.tags && normaliseList(wire.tags),
+  };
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,118 @@
+import type { IdempotencyClaim } from '@tocsin/http';
+import { outboxRow } from '@tocsin/messaging';
+import type { Logger } from '@tocsin/runtime';
+import { selectEntry, type Configuration } from '../domain/configuration.ts';
+import { newIncident } from '../domain/new-incident.ts';
+import type { Incident, IncidentProperties } from '../domain/incident.ts';
+import { incidentSnapshot } from '../domain/snapshot.ts';
+import type { SourceImport } from '../domain/source/document.ts';
+import { type ValueInput, initialValues, applyChanges } from '../domain/values.ts';
+import { fillPlaceholders, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
+import { replicaStore } from '../store/replica-store.ts';
+import { type Caller, eventOrigin } from '@tocsin/resources';
+import { actorOf, type Dependencies } from './context.ts';
+import { type StoredReply, importSourceTimeline } from './import-source-timeline.ts';
+import { checkReferences, refersToUsers } from './references.ts';
+import { unlessStale } from './replicas.ts';
+import { type ChatRequest, requestedProvisioning, shortTitleSlug } from './request-provisioning.ts';
+import { withConfiguration } from './with-configuration.ts';
+
+export interface CreateIncidentCommand extends Caller {
+  properties: Partial<IncidentProperties> & { title: string };
+  chat: ChatRequest;
+  customFields: readonly ValueInput[];
+  /** Whether to import the timeline from the document at `docUrl`. */
+  importSource: boolean;
+  claim: IdempotencyClaim | undefined;
+  log: Logger;
+  /** Renders the response body. It runs before the insert; with an import, after it and with its result. */
+  render: (incident: Incident, sourceImport?: SourceImport) => string;
+}
+
+/**
+ * Creates an incident (contract: Incidents). The incident, its event and the result of the Idempotency-Key commit together;
+ * with an import, the result of the key commits after the import.
+ * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
+ * value; `service_unavailable` if a reference cannot be checked
+ */
+export async function createIncident(dependencies: Dependencies, command: CreateIncidentCommand): Promise<StoredReply> {
+  return withConfiguration(dependencies, command.principal.workspace, async (configuration) =>
+    createWith(configuration, dependencies, command),
+  );
+}
+
+async function createWith(
+  configuration: Configuration,
+  dependencies: Dependencies,
+  command: CreateIncidentCommand,
+): Promise<StoredReply> {
+  const { principal, properties, chat, claim, render } = command;
+  const { workspace } = principal;
+  const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
+  const now = dependencies.clock.now();
+  const provisioning = requestedProvisioning(command, { chat, incident: properties, now });
+  const status = selectEntry(configuration.statuses, properties.status, 'status');
+  const severity = selectEntry(configuration.severities, properties.severity, 'severity');
+
+  const owners = ['catalog', 'custom_field', ...(refersToUsers(properties) ? (['users'] as const) : [])] as const;
+  const values = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+    await checkReferences(dependencies.database, { workspace, properties, freshness });
+    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+    return unlessStale(freshness, 'custom_field', () => initialValues(fields, command.customFields));
+  });
+  const ownerTeamId =
+    properties.service === undefined
+      ? null
+      : await replicaStore(dependencies.database, workspace.id).findOwnerTeam(properties.service);
+
+  const incident = newIncident({
+    workspaceId: workspace.id,
+    properties: {
+      ...properties,
+      status: status.key,
+      severity: severity.key,
+      severityMode: properties.severity === undefined ? 'auto' : 'manual',
+      teamId: properties.teamId ?? ownerTeamId,
+      shortTitle,
+    },
+    statusIsTerminal: status.isTerminal,
+    customFields: applyChanges({}, values),
+    createdBy: actorOf(command),
+    now,
+  });
+
+  // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
+  const placeholders = newPlaceholders();
+  const incidentWithPlaceholders = {
+    ...incident,
+    id: placeholders.id,
+    number: placeholders.number,
+  } as unknown as Incident;
+  const event = outboxRow({
+    type: 'incident.created',
+    occurredAt: incident.createdAt,
+    ...eventOrigin(command),
+    data: { incident: incidentSnapshot(incidentWithPlaceholders) },
+  });
+  const insert = { incident, values, provisioning, configurationVersion: configuration.version, placeholders, event };
+  const wake = () => {
+    dependencies.wakeRelay();
+    if (provisioning !== undefined) dependencies.wakeProvisioner();
+  };
+  if (!command.importSource) {
+    const text = render(incidentWithPlaceholders);
+    const created = await insertIncident(dependencies.database, {
+      ...insert,
+      claim: claim && { row: claim.row, text },
+    });
+    wake();
+    return { text: fillPlaceholders(text, placeholders, created), revision: incident.revision };
+  }
+  const real = await dependencies.database.transaction(async (trx) => {
+    // In the incident's transaction, so that the key counts as used if and only if the incident exists.
+    await claim?.beginExternalEffect(trx);
+    return insertIncident(trx, { ...insert, claim: undefined });
+  });
+  wake();
+  return importSourceTimeline(dependencies, { ...command, incident: { ...incident, ...real } });
+}

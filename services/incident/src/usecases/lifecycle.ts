@@ -1,0 +1,125 @@
+import { checkRevision } from '@tocsin/http';
+import type { Knex } from '@tocsin/runtime';
+import type { Configuration } from '../domain/configuration.ts';
+import type { Incident } from '../domain/incident.ts';
+import { archive, checkWritable, close, reopen, resolve, restore, type Transition } from '../domain/lifecycle.ts';
+import { newTimelineEvent, type TimelineEvent } from '../domain/timeline-event.ts';
+import { lockConfiguration } from '../store/configuration-store.ts';
+import { incidentStore } from '../store/incident-store.ts';
+import { timelineStore } from '../store/timeline-store.ts';
+import type { Caller } from '@tocsin/resources';
+import { actorOf, authorOf, type Dependencies } from './context.ts';
+import { saveIncident } from './save-incident.ts';
+import { saveTimeline } from './save-timeline.ts';
+import { withConfiguration } from './with-configuration.ts';
+
+export interface ArchiveCommand extends Caller {
+  id: number;
+  /** The revision that the client read; `undefined` skips the check. */
+  expectedRevision: number | undefined;
+}
+
+export interface TransitionCommand extends ArchiveCommand {
+  /** Becomes a timeline event unless it is blank. */
+  note: string;
+}
+
+export interface TransitionResult {
+  incident: Incident;
+  /** The event of the note. */
+  event: TimelineEvent | undefined;
+}
+
+/** Resolves an active incident and makes it a postmortem (contract: Lifecycle). @throws as `transitionIncident` */
+export async function resolveIncident(
+  dependencies: Dependencies,
+  command: TransitionCommand,
+): Promise<TransitionResult> {
+  return transitionIncident(dependencies, command, { transition: resolve, noteType: 'resolution' });
+}
+
+/** Closes an active incident without a resolution (contract: Lifecycle). @throws as `transitionIncident` */
+export async function closeIncident(dependencies: Dependencies, command: TransitionCommand): Promise<TransitionResult> {
+  return transitionIncident(dependencies, command, { transition: close, noteType: 'closure' });
+}
+
+/** Reopens a resolved or closed incident (contract: Lifecycle). @throws as `transitionIncident` */
+export async function reopenIncident(
+  dependencies: Dependencies,
+  command: TransitionCommand,
+): Promise<TransitionResult> {
+  return transitionIncident(dependencies, command, { transition: reopen, noteType: 'reopening' });
+}
+
+/**
+ * Archives an incident: it leaves the lists and becomes read-only (contract: Lifecycle).
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
+ */
+export async function archiveIncident(dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> {
+  const { principal, id, expectedRevision } = command;
+  const archived = await dependencies.database.transaction(async (trx) => {
+    const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
+    const now = dependencies.clock.now();
+    const change = archive(before, principal.user_id, now);
+    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.archived' });
+  });
+  dependencies.wakeRelay();
+  return archived;
+}
+
+/**
+ * Restores an archived incident unchanged (contract: Lifecycle).
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
+ */
+export async function restoreIncident(dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> {
+  const { principal, id, expectedRevision } = command;
+  const restored = await dependencies.database.transaction(async (trx) => {
+    const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
+    const change = restore(before);
+    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+    const now = dependencies.clock.now();
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.restored' });
+  });
+  dependencies.wakeRelay();
+  return restored;
+}
+
+/**
+ * Saves a transition of an active incident and its note as one change.
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order; then what `transition`
+ * throws
+ */
+async function transitionIncident(
+  dependencies: Dependencies,
+  command: TransitionCommand,
+  { transition, noteType }: { transition: Transition; noteType: string },
+): Promise<TransitionResult> {
+  const { principal, id, expectedRevision, note } = command;
+  const { workspace } = principal;
+  const attempt = async (trx: Knex.Transaction, configuration: Configuration): Promise<TransitionResult> => {
+    await lockConfiguration(trx, workspace.id, configuration);
+    const before = await incidentStore(trx, workspace.id).getForUpdate(id);
+    checkWritable(before);
+    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+    const now = dependencies.clock.now();
+    const change = transition(before, { statuses: configuration.statuses, now });
+    const options = { trx, author: authorOf(command), before, now };
+    if (note.trim() === '') return { incident: await saveIncident({ ...options, change }), event: undefined };
+
+    const event = await timelineStore(trx, workspace.id).insert(
+      newTimelineEvent({
+        incidentId: id,
+        source: 'api',
+        createdBy: actorOf(command),
+        properties: { startedAt: now, type: noteType, body: note },
+      }),
+    );
+    return { incident: await saveTimeline({ ...options, change, added: 1 }), event };
+  };
+  const result = await withConfiguration(dependencies, workspace, async (configuration) =>
+    dependencies.database.transaction(async (trx) => attempt(trx, configuration)),
+  );
+  dependencies.wakeRelay();
+  return result;
+}

@@ -1,0 +1,150 @@
+import type { CustomFieldDefinition } from '@tocsin/contracts';
+import { type Cursors, invalidRequest, type WorkspaceContext } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import { customPredicates } from '../domain/custom-filter.ts';
+import { conversions, type MrrProjection, mrrProjection } from '../domain/exchange-rates.ts';
+import type { Fields } from '../domain/fields.ts';
+import type { Incident } from '../domain/incident.ts';
+import { type FilterParameters, listFilters, visibleFrom } from '../domain/list-filters.ts';
+import { type ListSort, listSort, type SortParameters } from '../domain/list-sort.ts';
+import {
+  checkSeverities,
+  checkTiers,
+  passingStatuses,
+  type StatusCounts,
+  statusCounts,
+} from '../domain/list-statuses.ts';
+import { isSortable } from '../store/list/custom-sort.ts';
+import { prefilterByRevenue } from '../store/list/prefilter.ts';
+import { type IncidentQuery, readServices, readTeams, readTiers } from '../store/list/query.ts';
+import { readCounts } from '../store/list/read-counts.ts';
+import { readPage } from '../store/list/read-page.ts';
+import { sortSegments } from '../store/list/sort-segments.ts';
+import { mrrCurrencies } from '../store/mrr-currencies.ts';
+import type { Dependencies } from './context.ts';
+import { listCursors } from './list-cursors.ts';
+import { unlessStale } from './replicas.ts';
+
+export interface ListRequest {
+  workspace: WorkspaceContext;
+  /** Archived incidents instead of active ones. */
+  archived: boolean;
+  /** The path of the list, to which its cursors are bound. */
+  path: string;
+  /** Filters and sort, by their names on the wire. Each is well-formed. */
+  parameters: FilterParameters & SortParameters & { custom_filter?: readonly string[] | undefined };
+  cursor: string | undefined;
+  limit: number;
+  includeCounts: boolean;
+  now: Instant;
+}
+
+export interface IncidentList {
+  incidents: Incident[];
+  /** Leads to the next page; undefined on the last page. */
+  nextCursor: string | undefined;
+  /** How many incidents the workspace's history limit hides. */
+  restrictedCount: number;
+  isHistoryLimited: boolean;
+  mrr: MrrProjection;
+  /** Undefined unless requested. */
+  counts: StatusCounts | undefined;
+}
+
+/**
+ * Reads one page of a list of incidents, and the counts that come with it (contract: Incident lists).
+ * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
+ */
+export async function listIncidents(
+  dependencies: Dependencies & { cursors: Cursors },
+  request: ListRequest,
+): Promise<IncidentList> {
+  const { database } = dependencies;
+  const { workspace, limit, now } = request;
+  const query = await resolveQuery(dependencies, request);
+  const segments = sortSegments(query);
+  const cursors = listCursors(dependencies.cursors, query, request.path);
+  const after = request.cursor === undefined ? undefined : cursors.decode(request.cursor, segments);
+
+  const { statuses, exchangeRates } = query.configuration;
+  const prefiltered = await prefilterByRevenue(database, query);
+  const [{ incidents, next }, { restricted, byStatus }, seen] = await Promise.all([
+    readPage(database, prefiltered, { segments, after, limit }),
+    readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
+    exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
+  ]);
+  return {
+    incidents,
+    nextCursor: next && cursors.encode(next),
+    restrictedCount: restricted,
+    isHistoryLimited: query.visibleFrom !== null,
+    mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),
+    counts: byStatus && statusCounts({ counted: byStatus, passing: query.statuses, configured: statuses }),
+  };
+}
+
+/**
+ * Checks the parameters and reads what the list depends on. Replicas are refreshed only if a filter or the sort uses
+ * them.
+ */
+async function resolveQuery(dependencies: Dependencies, request: ListRequest): Promise<IncidentQuery> {
+  const { database } = dependencies;
+  const { workspace, archived, parameters, now } = request;
+  const filters = listFilters(parameters, workspace.reporting_currency);
+  const sort = listSort(parameters);
+  const configuration = await dependencies.configurations.get(workspace);
+  const statuses = passingStatuses(filters, configuration.statuses);
+  checkSeverities(filters, configuration.severities);
+
+  const customFilters = parameters.custom_filter ?? [];
+  const needsTiers = filters.serviceTiers.length > 0;
+  const needsTeams = sort.key === 'team' && !archived;
+  const needsServices = needsTiers || needsTeams || filters.effectiveTeams.length > 0;
+  const needsFields = customFilters.length > 0 || sort.key === 'custom';
+  const owners = [
+    ...(needsServices ? (['catalog'] as const) : []),
+    ...(needsFields ? (['custom_field'] as const) : []),
+  ];
+  const { custom, sortField } = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+    if (needsTiers) {
+      const tiers = await readTiers(database, workspace.id);
+      await unlessStale(freshness, 'catalog', () => checkTiers(filters, tiers));
+    }
+    if (!needsFields) return { custom: [], sortField: null };
+    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+    return unlessStale(freshness, 'custom_field', () => ({
+      custom: customPredicates(customFilters, fields),
+      sortField: sortFieldOf(sort, fields),
+    }));
+  });
+
+  return {
+    workspaceId: workspace.id,
+    archived,
+    filters,
+    custom,
+    sort,
+    sortField,
+    configuration,
+    statuses,
+    services: needsServices ? await readServices(database, workspace.id) : [],
+    teams: needsTeams ? await readTeams(database, workspace.id) : [],
+    conversions: conversions(workspace.reporting_currency, configuration.exchangeRates),
+    visibleFrom: visibleFrom(workspace.history_days, now),
+  };
+}
+
+/**
+ * @throws DomainError `invalid_request` for a field that does not exist, is archived, or has a type without an order
+ */
+function sortFieldOf({ key, field: slug }: ListSort, fields: Fields): CustomFieldDefinition | null {
+  if (key !== 'custom') return null;
+  const field = fields.findBySlug(slug ?? '');
+  if (field?.archived_at !== null) {
+    throw invalidRequest('sort_custom_field', 'Must be the slug of an active custom field');
+  }
+  if (!isSortable(field.field_type)) {
+    throw invalidRequest('sort_custom_field', `Must not be of type ${field.field_type}, which has no order`);
+  }
+  return field;
+}

@@ -1,0 +1,24 @@
+import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/contracts';
+import { internalClient } from '@tocsin/http';
+
+/** Client of the incident service. Calls have a timeout, and fail at once while the service is known to be down. */
+export interface IncidentClient {
+  /**
+   * The number of the workspace's latest incident (`INC-<number>`), 0 before the first. Incidents whose creation was
+   * confirmed before the call have at most this number; incidents requested after it returned have a higher one.
+   */
+  lastIncidentNumber(workspaceId: number): Promise<number>;
+  close(): void;
+}
+
+/** @throws ConfigError when `secretKeys` has no key for calls to the incident service */
+export function incidentClient({ url, secretKeys }: { url: string; secretKeys: string }): IncidentClient {
+  const client = internalClient({ baseUrl: url, self: 'webhook', service: 'incident', secretKeys });
+  return {
+    lastIncidentNumber: async (workspaceId) => {
+      const query = { workspace_id: workspaceId };
+      return (await client.get(INTERNAL_PATHS.lastIncidentNumber, query, lastIncidentNumber)).number;
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,58 @@
+import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { z } from 'zod';
+import { newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
+
+const WEBHOOKS = '/api/v1/settings/webhooks';
+const WEBHOOK = `${WEBHOOKS}/{id}`;
+
+const manage = { tag: 'Webhooks', scope: 'webhooks:manage', needs: ['manage_settings'] } as const;
+// IDs have no pattern: a malformed ID is 404, like one that does not exist.
+const params = z.strictObject({ id: z.string() });
+const webhook = { status: 200, body: webhookReply } as const;
+
+/** The API of the webhook service (contract: Webhooks). */
+export const contracts = {
+  listWebhooks: {
+    ...endpoint('GET', WEBHOOKS, 'List webhook subscriptions'),
+    ...manage,
+    reply: { status: 200, body: webhookList },
+  },
+  createWebhook: {
+    ...endpoint('POST', WEBHOOKS, 'Create a webhook subscription'),
+    ...manage,
+    body: newWebhook,
+    reply: { status: 201, body: secretReply },
+  },
+  verifyWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/verify`, 'Verify the receiver and activate the subscription'),
+    ...manage,
+    params,
+    reply: webhook,
+  },
+  pauseWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/pause`, 'Pause a webhook subscription'),
+    ...manage,
+    params,
+    reply: webhook,
+  },
+  resumeWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/resume`, 'Resume a paused webhook subscription'),
+    ...manage,
+    params,
+    reply: webhook,
+  },
+  revokeWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/revoke`, 'Revoke a webhook subscription'),
+    ...manage,
+    params,
+    reply: webhook,
+  },
+  rotateWebhookSecret: {
+    ...endpoint('POST', `${WEBHOOK}/rotate-secret`, 'Rotate the signing secret'),
+    ...manage,
+    params,
+    reply: { status: 200, body: secretReply },
+  },
+} as const satisfies Contracts;
+
+export type WebhookApi = Handlers<typeof contracts>;

@@ -1,0 +1,94 @@
+import { Counter, Gauge, Histogram, type Knex, type Metrics } from '@tocsin/runtime';
+import { deliveryStore } from '../store/delivery-store.ts';
+import type { Time } from '../store/time.ts';
+
+/** The metrics of deliveries in `/metrics`. */
+export interface WebhookMetrics {
+  /** Attempts by result: `succeeded`, `deferred`, or the reason of the failure. */
+  attempts: Counter<'result'>;
+  duration: Histogram;
+  /** Deliveries that failed permanently. */
+  deadLetters: Counter<'reason'>;
+  /** Deliveries that were not queued because the workspace's queue was full. */
+  skipped: Counter;
+  checks: Counter<'result'>;
+  /** Secrets and URLs that no configured key decrypts, as of the latest pass of the key rotation. */
+  undecryptable: Gauge<'kind'>;
+}
+
+export function webhookMetrics(options: {
+  registry: Metrics;
+  database: Knex;
+  time: Time;
+  openBreakers: () => number;
+}): WebhookMetrics {
+  const { registry, database, time, openBreakers } = options;
+  const registers = [registry];
+  const store = deliveryStore(database);
+  new Gauge({
+    name: 'tocsin_webhook_queue_length',
+    help: 'Waiting deliveries by status; held deliveries belong to paused subscriptions',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      const { queued, held } = await store.lengths();
+      this.set({ status: 'queued' }, queued);
+      this.set({ status: 'held' }, held);
+    },
+  });
+  new Gauge({
+    name: 'tocsin_webhook_oldest_due_seconds',
+    help: 'How long the oldest due delivery has been due',
+    registers,
+    async collect() {
+      const now = await time(database);
+      const due = (await store.oldestDue(now)) ?? now;
+      this.set((Date.parse(now) - Date.parse(due)) / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'tocsin_webhook_breakers_open',
+    help: 'Receiver hosts that this process does not send to because they do not respond',
+    registers,
+    collect() {
+      this.set(openBreakers());
+    },
+  });
+  return {
+    attempts: new Counter({
+      name: 'tocsin_webhook_attempts_total',
+      help: 'Delivery attempts by result',
+      labelNames: ['result'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'tocsin_webhook_attempt_duration_seconds',
+      help: 'Duration of attempts, from the DNS lookup to the last byte',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    deadLetters: new Counter({
+      name: 'tocsin_webhook_dead_letters_total',
+      help: 'Deliveries that failed permanently, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'tocsin_webhook_skipped_total',
+      help: 'Deliveries that were not queued because their workspace had too many',
+      registers,
+    }),
+    checks: new Counter({
+      name: 'tocsin_webhook_checks_total',
+      help: 'Checks of receivers by result',
+      labelNames: ['result'],
+      registers,
+    }),
+    undecryptable: new Gauge({
+      name: 'tocsin_webhook_unopened_boxes',
+      help: 'Secrets and URLs of receivers that no configured key decrypts',
+      labelNames: ['kind'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Instant, Knex } from '@tocsin/runtime';
+import type { PreparedRequest } from '@tocsin/safe-http';
+import { retryAt } from '../domain/delivery.ts';
+import { windowEnd } from '../domain/limits.ts';
+import type { Claim } from '../store/claim-store.ts';
+import { deliveryStore } from '../store/delivery-store.ts';
+import { limitStore } from '../store/limit-store.ts';
+import { assignAddress } from './assign-address.ts';
+import type { Dependencies } from './context.ts';
+import { sign } from './sign.ts';
+
+/** Whether a claimed delivery may be sent, decided once its receiver's address is known. */
+export type PreparedAttempt =
+  | { kind: 'ready'; message: PreparedRequest }
+  /**
+   * The window of the address is full. This counts as an attempt; the next one, if any, follows when the window ends.
+   */
+  | { kind: 'deferred'; isFinal: boolean }
+  /** No slot was free after all, or the subscription was paused meanwhile. This does not count as an attempt. */
+  | { kind: 'released' }
+  /** The lease expired or the delivery was cancelled. */
+  | { kind: 'lost' };
+
+/**
+ * The last check before a request is sent: of the lease, the subscription and the limits of the address. Signs the
+ * request.
+ */
+export async function prepareAttempt(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+  return dependencies.database.transaction(async (trx) => {
+    const limits = limitStore(trx);
+    await limits.lock();
+    const now = await dependencies.time(trx);
+    const slot = await limits.findSlot(claim.token, now);
+    const status = await deliveryStore(trx).findLeased(claim.token);
+    if (slot === undefined || status === undefined) {
+      if (slot !== undefined) await limits.releaseSlot(slot);
+      return { kind: 'lost' };
+    }
+    if (status === 'held') {
+      await limits.releaseSlot(slot);
+      await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+      return { kind: 'released' };
+    }
+    const limit = await assignAddress(limits, { slot, ip, now });
+    if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
+    if (limit !== undefined) {
+      await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+      return { kind: 'released' };
+    }
+    const message = await sign(dependencies, trx, claim, now);
+    return message === undefined ? { kind: 'lost' } : { kind: 'ready', message };
+  });
+}
+
+async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
+  const decision = retryAt(windowEnd(now), claim);
+  if (decision.kind === 'retry') {
+    await deliveryStore(trx).release(claim.token, { dueAt: decision.at, countsAsAttempt: true });
+  } else {
+    await deliveryStore(trx).finish(claim.token, { decision }, now);
+  }
+  return { kind: 'deferred', isFinal: decision.kind === 'failed' };
+}
+
+/** Undoes a claim whose request was not sent: no attempt is counted, and the limits are as before. */
+export async function releaseClaim(
+  { database, time }: Pick<Dependencies, 'database' | 'time'>,
+  claim: Claim,
+): Promise<void> {
+  await database.transaction(async (trx) => {
+    const limits = limitStore(trx);
+    await limits.lock();
+    const now = await time(trx);
+    const slot = await limits.findSlot(claim.token, now);
+    if (slot !== undefined) await limits.releaseSlot(slot);
+    await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+  });
+}

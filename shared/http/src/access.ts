@@ -1,0 +1,30 @@
+import { DomainError } from './errors.ts';
+import { PERMISSIONS, type Principal } from './principal.ts';
+import type { Contract } from './contract.ts';
+
+/**
+ * Checks the key's scope, then the owner's seat, then the owner's permissions (contract: Authentication). The gateway
+ * checks them before it forwards a request. The service checks them again, so that it does not depend on the gateway.
+ * @throws DomainError `missing_scope`, `responder_seat_required` or `missing_role_permission`
+ */
+export function checkAccess(
+  caller: { scopes: readonly string[]; seat: Principal['seat']; permissions: readonly string[] },
+  { scope, needs = [] }: Pick<Contract, 'scope' | 'needs'>,
+): void {
+  if (!caller.scopes.includes(scope)) {
+    throw new DomainError('missing_scope', `The token lacks the scope ${scope}`, {
+      details: { required_scope: scope },
+    });
+  }
+  if (needs.includes('active_responder') && caller.seat !== 'responder') {
+    throw new DomainError('responder_seat_required', "The token's owner has no responder seat", {
+      details: { required_seat: 'responder' },
+    });
+  }
+  for (const permission of PERMISSIONS) {
+    if (!needs.includes(permission) || caller.permissions.includes(permission)) continue;
+    throw new DomainError('missing_role_permission', `The role of the token's owner lacks ${permission}`, {
+      details: { required_permission: permission },
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import type { Logger } from '@tocsin/runtime';
+import type { z } from 'zod';
+import type { Deprecation } from './deprecation.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Prerequisite, Principal, Scope } from './principal.ts';
+
+export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
+
+/**
+ * One operation of the API as plain data: what it accepts, requires and returns, without its handler. Input validation,
+ * the handler's types, the API description and the gateway's route table derive from it (contract: Requests).
+ */
+export interface Contract {
+  readonly method: Method;
+  /** The whole path, with `{parameters}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly scope: Scope;
+  /** What the operation requires of the key's owner and of the incident. */
+  readonly needs?: readonly Prerequisite[];
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  /** Without one, a write accepts no body or an empty object. */
+  readonly body?: z.ZodObject;
+  /** The error code for an invalid body; default `invalid_request`. An unknown property is always `unknown_field`. */
+  readonly bodyFault?: ErrorCode;
+  /** An empty body counts as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** Accepts an Idempotency-Key. */
+  readonly idempotent?: boolean;
+  /** Requires If-Service-Resource-Version. */
+  readonly precondition?: boolean;
+  readonly deprecated?: Deprecation;
+  readonly reply: {
+    readonly status: number;
+    /** Without one, the response has no body. */
+    readonly body?: z.ZodType;
+    /** The response is one versioned resource, with its revision in a header. */
+    readonly versioned?: boolean;
+  };
+}
+
+/** The operations of a service by their IDs, which are unique over all services. */
+export type Contracts = Readonly<Record<string, Contract>>;
+
+/** The first part of a contract, on one line. */
+export const endpoint = <Verb extends Uppercase<Method>>(method: Verb, path: string, summary: string) => ({
+  method: method.toLowerCase() as Lowercase<Verb>,
+  path,
+  summary,
+});
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<never, never>;
+type PartOf<C, Name extends string> =
+  C extends Readonly<Record<Name, infer Schema>> ? OutputOf<Schema> : Record<never, never>;
+
+/** A request as its handler receives it: parsed, validated and typed. */
+export interface RouteRequest<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
+  /** The exact bytes of the body; empty if there was none. */
+  bytes: Buffer;
+  principal: Principal;
+  requestId: string;
+  /** The ID of the operation; idempotency keys are separate for each operation. */
+  routeId: string;
+  /** From If-Service-Resource-Version, for contracts with `precondition`. */
+  expectedRevision: number;
+  /** From Idempotency-Key, for contracts with `idempotent`. */
+  idempotencyKey: string | undefined;
+  log: Logger;
+}
+
+/** The request of one contract. */
+export type RequestOf<C extends Contract> = RouteRequest<PartOf<C, 'params'>, PartOf<C, 'query'>, PartOf<C, 'body'>>;
+
+/** A handler's response. `body` is serialised as JSON; `text`, such as a stored response, is sent unchanged. */
+export interface Reply<Body = unknown> {
+  /** Default: the status of the contract. */
+  status?: number;
+  body?: Body;
+  text?: string;
+  /** Sent as Service-Resource-Version. */
+  revision?: number | undefined;
+  headers?: Record<string, string>;
+}
+
+type ReplyOf<C extends Contract> = C['reply'] extends { readonly body: infer Schema extends z.ZodType }
+  ? Reply<z.input<Schema>>
+  : Reply<never>;
+
+/** The functions that carry out a service's operations, by operation ID and typed by its contracts. */
+export type Handlers<C extends Contracts> = {
+  readonly [Id in keyof C]: (request: RequestOf<C[Id]>) => Promise<ReplyOf<C[Id]>>;
+};
+
+/** An operation with its handler, without its specific types, for code that treats all operations alike. */
+export interface Route extends Contract {
+  readonly id: string;
+  handle: (request: RouteRequest<unknown, unknown, unknown>) => Promise<Reply>;
+}
+
+/** Attaches a handler to every contract. */
+export function implement<C extends Contracts>(contracts: C, handlers: Handlers<C>): Route[] {
+  return Object.entries(contracts).map(([id, contract]) => ({
+    ...contract,
+    id,
+    handle: handlers[id as keyof C] as Route['handle'],
+  }));
+}
+
+/** A route for calls between services; the gateway never forwards to it. */
+export interface InternalRoute {
+  path: string;
+  /** The services that may call it. */
+  callers: readonly string[];
+  query: z.ZodObject;
+  handle: (query: Record<string, unknown>) => Promise<unknown>;
+}
+
+export function internalRoute<Query extends z.ZodObject>(spec: {
+  path: string;
+  callers: readonly string[];
+  query: Query;
+  handle: (query: z.output<Query>) => Promise<unknown>;
+}): InternalRoute {
+  return spec as unknown as InternalRoute;
+}

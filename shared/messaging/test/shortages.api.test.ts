@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from '@jest/globals';
+import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
+import { createMetrics, type Knex } from '@tocsin/runtime';
+import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } from '@tocsin/testing';
+import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { type AmqpBroker, type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
+import { collect, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
+import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
+
+/** Milliseconds. Much less than RabbitMQ's 30 minutes, but more than a consumer may hold a message. */
+const CONSUMER_TIMEOUT = 8_000;
+const QUEUE = QUEUES.webhookIncidents;
+const references = Array.from({ length: 5 }, (_, index) => `INC-${index}`);
+
+describeWithOwnRabbitMq('during a long outage', () => {
+  let rabbitMq: OwnRabbitMq;
+  let database: MessagingDatabase;
+  let connection: ChannelModel;
+  let channel: Channel;
+  let broker: AmqpBroker;
+  let namespace: string;
+  let unacknowledged: string;
+  const stopping: (() => Promise<unknown>)[] = [];
+  const ready = async (queue: string) => (await channel.checkQueue(queue)).messageCount;
+
+  beforeAll(async () => {
+    database = await messagingDatabase();
+    rabbitMq = await startRabbitMq({ consumerTimeout: CONSUMER_TIMEOUT });
+  }, 90_000);
+  afterAll(async () => {
+    await rabbitMq.remove();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    ({ broker, namespace } = await openBroker(rabbitMq.url));
+    connection = await connect(rabbitMq.url);
+    channel = await connection.createChannel();
+    unacknowledged = `${namespace}.held`;
+    await channel.assertQueue(unacknowledged, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+    channel.sendToQueue(unacknowledged, Buffer.from('never acknowledged'));
+    await eventually(async () => (await ready(unacknowledged)) === 1);
+  }, SET_UP_TIMEOUT);
+  afterEach(async () => {
+    for (const stop of stopping.splice(0)) await stop();
+    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    await broker.close();
+    await connection.close();
+    for (const table of ['effects', 'inbox', 'outbox']) await database.knex(table).delete();
+  }, SET_UP_TIMEOUT);
+
+  /** Resolves after the broker's consumer timeout has expired this many times for a test consumer. */
+  const waitForConsumerTimeouts = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const own = await connection.createChannel();
+      const ended = Promise.withResolvers<void>();
+      own.on('error', () => undefined);
+      own.once('close', () => ended.resolve());
+      await own.consume(unacknowledged, () => undefined);
+      await ended.promise;
+    }
+  };
+
+  test('of the database, no message reaches the broker’s consumer timeout', async () => {
+    const proxy: TcpProxy = await tcpProxy(database.url);
+    const knex: Knex = openPool(proxy.url);
+    const redelivered: boolean[] = [];
+    const listening: Pick<Broker, 'subscribe'> = {
+      subscribe: (queue, handle, options) =>
+        broker.subscribe(
+          queue,
+          async (message) => {
+            redelivered.push(message.redelivered);
+            return handle(message);
+          },
+          options,
+        ),
+    };
+    proxy.cut();
+    const consumer = startConsumer({
+      broker: listening as Broker,
+      database: knex,
+      queue: QUEUE,
+      handlers: {
+        'incident.created': async ({ data }, trx) => {
+          await trx('effects').insert({ reference: data.incident.reference });
+        },
+      },
+      log: silent,
+      metrics: createMetrics('test'),
+    });
+    stopping.push(consumer.stop, async () => knex.destroy(), proxy.close);
+    const rows = references.map((reference) => outboxRow(incidentCreated(reference)));
+    for (const { message_id, type, body } of rows) await publishSafely(broker, { id: message_id, type, body });
+    await waitForConsumerTimeouts(3);
+    expect(redelivered.length).toBeGreaterThan(0);
+    expect(redelivered).not.toContain(true);
+    expect(await ready(deadLetterQueueName(namespace, QUEUE))).toBe(0);
+
+    proxy.restore();
+    await eventually(async () => (await database.effects()).length === references.length, { within: 60_000 });
+    expect((await database.effects()).toSorted()).toEqual(references);
+    expect(redelivered).not.toContain(true);
+    // The consumer handles messages concurrently again.
+    await publishSafely(broker, { id: crypto.randomUUID(), type: 'incident.created', body: 'malformed' });
+    await eventually(async () => (await ready(deadLetterQueueName(namespace, QUEUE))) === 1);
+  }, 180_000);
+
+  test('by the broker’s memory alarm, every event is sent once, after the alarm', async () => {
+    const relay = startRelay({ database: database.knex, broker, log: silent, metrics: createMetrics('test') });
+    stopping.push(relay.stop);
+    const many = Array.from({ length: 50 }, (_, index) => `INC-${index}`);
+    // Another queue of the test counts every copy that reaches the broker.
+    const copies = `${namespace}.copies`;
+    await channel.assertQueue(copies, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+    await channel.bindQueue(copies, exchangeName(namespace), 'incident.*');
+    await rabbitMq.control('set_vm_memory_high_watermark', '0');
+    await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(incidentCreated)));
+    relay.wake();
+    await eventually(() => !broker.connected, { within: 20_000, what: 'a blocked broker' });
+    // Several times as long as publishing waits for a confirm.
+    await waitForConsumerTimeouts(3);
+    expect(await database.waiting()).toBeGreaterThan(0);
+
+    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    await eventually(async () => (await database.waiting()) === 0, { within: 30_000, what: 'an empty outbox' });
+    expect(broker.connected).toBe(true);
+    expect(await ready(copies)).toBe(many.length);
+    expect(await ready(queueName(namespace, QUEUE))).toBe(many.length);
+  }, 180_000);
+
+  test('by the broker’s memory alarm, queues are still consumed', async () => {
+    await publishSafely(broker, { id: crypto.randomUUID(), type: 'incident.created', body: 'before' });
+    await rabbitMq.control('set_vm_memory_high_watermark', '0');
+    await broker.publish([{ id: crypto.randomUUID(), type: 'incident.created', body: 'blocks' }]);
+    await eventually(() => !broker.connected, { within: 20_000 });
+    const { bodies, stop } = collect(broker, QUEUE);
+    await eventually(() => bodies.includes('before'));
+    await stop();
+    const left = await channel.get(queueName(namespace, QUEUE));
+    expect(left === false ? '' : left.content.toString()).not.toBe('before');
+    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    await eventually(() => broker.connected, { within: 20_000 });
+  }, 90_000);
+});

@@ -1,0 +1,17 @@
+import type { EventWorkspace } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/http';
+
+/** Who issues a command, and the request that it belongs to. */
+export interface Caller {
+  principal: Principal;
+  requestId: string;
+}
+
+/** The properties of an event that tell which workspace and request caused it. */
+export const eventOrigin = ({
+  principal: { workspace },
+  requestId,
+}: Caller): { workspace: EventWorkspace; requestId: string } => ({
+  workspace: { id: workspace.id, slug: workspace.slug, is_demo: workspace.is_demo },
+  requestId,
+});

@@ -1,0 +1,74 @@
+import { DomainError } from '@tocsin/http';
+import { brokenConstraint, type Knex } from '@tocsin/runtime';
+import { numberedSlug, type SlugChoice } from './slug.ts';
+
+/** How many slugs one query checks. */
+const BATCH = 100;
+
+/**
+ * The writes to a table of one workspace's resources, over a pool or a transaction. The table has the columns `id`,
+ * `workspace_id`, `revision`, `slug` and `version` (the workspace's version at the last change), and the constraint
+ * `<table>_workspace_id_slug_unique`.
+ * @param options.label the resource as error messages name it: "service"
+ */
+export function resourceTable<Kind extends { id: number; revision: number; slug: string }>(
+  db: Knex,
+  options: {
+    table: string;
+    label: string;
+    workspaceId: number;
+    toColumns: (resource: Omit<Kind, 'id'>) => Record<string, unknown>;
+  },
+) {
+  const { table, label, workspaceId, toColumns } = options;
+  const rows = () => db(table).where({ workspace_id: workspaceId });
+  return {
+    /** Locks a row, if it exists, until the transaction ends. */
+    async lock(id: number): Promise<void> {
+      await rows().where({ id }).forUpdate().select('id');
+    },
+
+    /**
+     * Returns the slug that a new row gets. A generated one is numbered if any row has it, archived ones included; the
+     * caller holds the lock of the workspace's version, as every insertion does, so it is still free at the insertion.
+     */
+    async resolveSlug({ slug, generated }: SlugChoice): Promise<string> {
+      if (!generated) return slug;
+      for (let first = 1; ; first += BATCH) {
+        const candidates = Array.from({ length: BATCH }, (_, index) => numberedSlug(slug, first + index));
+        const found = await rows().whereIn('slug', candidates).select<{ slug: string }[]>('slug');
+        const taken = new Set(found.map((row) => row.slug));
+        const free = candidates.find((candidate) => !taken.has(candidate));
+        if (free !== undefined) return free;
+      }
+    },
+
+    /**
+     * Inserts a resource and returns it with its ID.
+     * @throws DomainError `duplicate_slug` if another row of the workspace has the slug, archived ones included
+     */
+    async insert(resource: Omit<Kind, 'id'>, version: number): Promise<Kind> {
+      try {
+        const [row] = await db(table)
+          .insert({ ...toColumns(resource), version })
+          .returning<{ id: number }[]>('id');
+        return { ...resource, id: (row as { id: number }).id } as Kind;
+      } catch (error) {
+        if (brokenConstraint(error) !== `${table}_workspace_id_slug_unique`) throw error;
+        throw new DomainError('duplicate_slug', `Another ${label} has or had the slug ${resource.slug}`, {
+          field: 'slug',
+        });
+      }
+    },
+
+    /** Writes the next revision of a resource that this transaction has locked. */
+    async update(resource: Kind, version: number): Promise<void> {
+      const { id, revision } = resource;
+      const updated = await rows()
+        .where({ id, revision: revision - 1 })
+        .update({ ...toColumns(resource), version });
+      // Only a caller without the lock gets here; its event must not be committed.
+      if (updated !== 1) throw new Error(`${label} ${id} is not at revision ${revision - 1}`);
+    },
+  };
+}

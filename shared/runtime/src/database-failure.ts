@@ -1,0 +1,104 @@
+/**
+ * Why a call to the database failed, classified by what the caller can do:
+ *
+ * - `unreachable`: there is no connection. Wait until there is one.
+ * - `unable`: the database is reachable but cannot work now (read-only, full, not yet migrated). Wait as well.
+ * - `conflict`: the transaction conflicted with another one and was rolled back. Repeat the whole transaction.
+ * - `timeout`: the statement was cancelled. It may succeed later, or never.
+ * - `refused`: the statement is invalid or violates a constraint. It would fail again.
+ */
+export type DatabaseFailure = 'unreachable' | 'unable' | 'conflict' | 'timeout' | 'refused';
+
+/** By SQLSTATE or a prefix of it; the longest match wins. All other states are `refused`. */
+const FAILURES: Record<string, Exclude<DatabaseFailure, 'refused'>> = {
+  // Connection exceptions, and sessions ended by the server.
+  '08': 'unreachable',
+  '57P': 'unreachable',
+  // Read-only transaction: a failover left this session on a standby.
+  '25006': 'unable',
+  // Idle-in-transaction timeout: this process was busy for too long, and the server rolled the transaction back.
+  '25P03': 'conflict',
+  '25P04': 'timeout',
+  // Invalid role, password or database, which an operator may be changing or restoring.
+  '28': 'unable',
+  '3D000': 'unable',
+  // The code is newer than the schema while a migration runs: a missing schema, privilege, table, column, function,
+  // type, or unique constraint for ON CONFLICT.
+  '3F000': 'unable',
+  '42501': 'unable',
+  '42P01': 'unable',
+  '42703': 'unable',
+  '42883': 'unable',
+  '42704': 'unable',
+  '42P10': 'unable',
+  // Serialization failure and deadlock.
+  '40': 'conflict',
+  // Disk full, out of memory, too many connections.
+  '53': 'unable',
+  // A lock held by another session.
+  '55P03': 'conflict',
+  '55006': 'conflict',
+  // Operator intervention, except a cancelled statement.
+  '57': 'unable',
+  '57014': 'timeout',
+  // Input/output errors, and a configuration file that the server cannot read.
+  '58': 'unable',
+  F0: 'unable',
+  '72000': 'conflict',
+};
+
+/** Classifies the SQLSTATE of a failed statement. */
+export function failureOfSqlState(state: string): DatabaseFailure {
+  for (let length = state.length; length >= 2; length -= 1) {
+    const failure = FAILURES[state.slice(0, length)];
+    if (failure !== undefined) return failure;
+  }
+  return 'refused';
+}
+
+/** The errors that database calls failed with, and whether a connection existed. See `recordFailures`. */
+const failureStages = new WeakMap<Error, 'connecting' | 'connected'>();
+
+/**
+ * Runs a call to the database and records the error that it fails with. All sockets fail with the same codes
+ * (`ECONNRESET` may also be a client that disconnected), so the origin of an error must be recorded where it is known.
+ */
+export async function recordFailures<Result>(
+  stage: 'connecting' | 'connected',
+  call: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    if (Error.isError(error) && !failureStages.has(error)) failureStages.set(error, stage);
+    throw error;
+  }
+}
+
+const CONNECTION_LOST =
+  /^(?:ECONN\w+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/;
+
+/** The driver's messages; knex puts the statement before them. */
+const CONNECTION_ENDED =
+  /(?:^| - )(?:Connection terminated|timeout expired|Client has encountered a connection error|Client was closed)/;
+
+/** Classifies the failure of a call on `openDatabase`; `undefined` for an error of any other origin. */
+export function databaseFailure(error: unknown): DatabaseFailure | undefined {
+  if (!Error.isError(error)) return undefined;
+  const { name, message, code, severity } = error as Error & { code?: unknown; severity?: unknown };
+  // All connections of the pool are in use, or none can be opened.
+  if (name === 'KnexTimeoutError') return 'unreachable';
+  const stage = failureStages.get(error);
+  if (stage === undefined) return undefined;
+  // Only errors reported by the server have a severity. The code alone is not enough: EPIPE looks like an SQLSTATE.
+  if (typeof severity === 'string' && typeof code === 'string') return failureOfSqlState(code);
+  if (stage === 'connecting') return 'unreachable';
+  const isConnectionLost = (typeof code === 'string' && CONNECTION_LOST.test(code)) || CONNECTION_ENDED.test(message);
+  return isConnectionLost ? 'unreachable' : 'refused';
+}
+
+/** Whether the database cannot work now, so that the caller should wait. False for a refused statement. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const failure = databaseFailure(error);
+  return failure === 'unreachable' || failure === 'unable';
+}

@@ -1,0 +1,69 @@
+import type { Logger } from './logger.ts';
+
+/** Work that repeats until it is stopped. Runs never overlap. */
+export interface PeriodicTask {
+  /** Runs the work at once, or again after the run in progress. */
+  wake(): void;
+  /** Waits for the run in progress. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `work` every `interval` milliseconds, and again at once while it returns true ("there is more"). A failure is
+ * logged; the next run is the retry.
+ */
+export function startPeriodicTask(options: {
+  name: string;
+  interval: number;
+  log: Logger;
+  work: () => Promise<boolean>;
+}): PeriodicTask {
+  let stopped = false;
+  let woken = false;
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const loop = async () => {
+    do {
+      woken = false;
+      try {
+        if (await options.work()) woken = true;
+      } catch (error) {
+        options.log.error({ err: error }, `${options.name} failed`);
+        woken = false;
+        break;
+      }
+    } while (woken && !isStopped());
+  };
+  // A function, because TypeScript would not expect the flag to change while the loop waits.
+  const isStopped = () => stopped;
+
+  const run = () => {
+    if (stopped) return;
+    if (running !== undefined) {
+      woken = true;
+      return;
+    }
+    clearTimeout(timer);
+    // In a later microtask, because the work may call `wake`, which must find `running` set.
+    running = Promise.resolve()
+      .then(loop)
+      .finally(() => {
+        running = undefined;
+        if (stopped) return;
+        // Woken after the loop's last check.
+        if (woken) run();
+        else timer = setTimeout(run, options.interval);
+      });
+  };
+  timer = setTimeout(run, options.interval);
+
+  return {
+    wake: run,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

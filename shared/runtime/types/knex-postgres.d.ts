@@ -1,0 +1,9 @@
+declare module 'knex/lib/dialects/postgres/index.js' {
+  import type { Knex } from 'knex';
+
+  /** knex's client for PostgreSQL, which its types omit; only the members that we override. */
+  export default class PostgresClient extends Knex.Client {
+    acquireConnection(): Promise<unknown>;
+    _query(connection: unknown, statement: unknown): Promise<unknown>;
+  }
+}
