@@ -60,7 +60,8 @@ export function memoryRequestCounter({ bytes = MEMORY_BYTES }: { bytes?: number 
   const windows = boundedCache<string, { requests: number; endsAt: number }>({ bytes });
   return {
     async count(key) {
-      const now = performance.now();
+      // Whole milliseconds: fractions do not add up exactly, and a new window would last a little over a minute.
+      const now = Math.floor(performance.now());
       const current = windows.get(key);
       const window = current === undefined || current.endsAt <= now ? { requests: 0, endsAt: now + WINDOW } : current;
       if (window !== current) windows.set(key, window);
