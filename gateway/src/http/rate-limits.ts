@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '@tocsin/http';
+import { shareExceeded } from '@tocsin/http';
 import type { RequestCounter } from '../clients/request-counter.ts';
 
 export interface RateLimits {
@@ -20,10 +20,7 @@ export function rateLimits(counter: RequestCounter, defaults: { workspace: numbe
     response.setHeader('X-RateLimit-Remaining', Math.max(0, limit - requests));
     response.setHeader('X-RateLimit-Reset', seconds);
     if (requests <= limit) return;
-    throw new DomainError('rate_limited', `More than ${limit} requests in a minute`, {
-      details: { retry_after_seconds: seconds },
-      headers: { 'Retry-After': String(seconds) },
-    });
+    throw shareExceeded(`More than ${limit} requests in a minute`, { reason: 'requests_a_minute', seconds });
   };
   return {
     workspace: async (response, id, limit) => consume(response, `workspace:${id}`, limit ?? defaults.workspace),

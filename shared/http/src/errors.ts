@@ -44,6 +44,8 @@ export interface ErrorOptions {
   field?: string | undefined;
   details?: Record<string, unknown> | undefined;
   headers?: Record<string, string> | undefined;
+  /** Why a limit refused the request, as metrics name it: `requests_in_flight`. It is not sent. */
+  reason?: string | undefined;
 }
 
 /** An error that is sent to the client. Any other error becomes `internal`. */
@@ -53,6 +55,7 @@ export class DomainError extends Error {
   readonly field: string | undefined;
   readonly details: Record<string, unknown> | undefined;
   readonly headers: Record<string, string>;
+  readonly reason: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message);
@@ -60,6 +63,7 @@ export class DomainError extends Error {
     this.field = options.field;
     this.details = options.details;
     this.headers = options.headers ?? {};
+    this.reason = options.reason;
   }
 
   get status(): number {
@@ -95,6 +99,14 @@ export const notFound = (resource: string) => new DomainError('not_found', `${re
 
 /** 409: the resource's state does not allow the operation. */
 export const invalidState = (message: string) => new DomainError('invalid_resource_state', message);
+
+/** 429: the workspace uses all of its share of a resource; the client may retry after `seconds`. */
+export const shareExceeded = (message: string, { reason, seconds = 1 }: { reason: string; seconds?: number }) =>
+  new DomainError('rate_limited', message, {
+    reason,
+    details: { retry_after_seconds: seconds },
+    headers: { 'Retry-After': String(seconds) },
+  });
 
 /** 503: a dependency is unavailable; the client may retry after `seconds`. */
 export const serviceUnavailable = (message: string, seconds = 1) =>

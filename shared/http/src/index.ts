@@ -22,8 +22,9 @@ export {
   type ErrorCode,
   invalidRequest,
   notFound,
-  serviceUnavailable,
   invalidState,
+  serviceUnavailable,
+  shareExceeded,
 } from './errors.ts';
 export { httpApp, type HttpAppOptions } from './http-app.ts';
 export {
