@@ -8,6 +8,7 @@ import { trustedProxies } from './domain/client-address.ts';
 import { routeTable } from './domain/route-table.ts';
 import { accessLog } from './http/access-log.ts';
 import type { ApiDescription } from './http/api-description.ts';
+import { readGuides } from './http/guides.ts';
 import { identities as identityLookup, principalSigners } from './http/identities.ts';
 import { publicHandler } from './http/public-handler.ts';
 import { publicOpenApi } from './http/public-openapi.ts';
@@ -39,7 +40,7 @@ export interface GatewayApp extends App {
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
   const services = Object.keys(config.upstreams);
   const descriptions = overrides.descriptions ?? (await readDescriptions(services));
-  const description = publicOpenApi(descriptions, publicUrl(config));
+  const description = publicOpenApi(descriptions, { server: publicUrl(config), guides: await readGuides() });
   const routes = routeTable(operationsOf(descriptions));
   const reference = referencePage();
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.

@@ -4,9 +4,17 @@ import { operationsOf } from '../src/http/service-descriptions.ts';
 import { sampleDescriptions } from './gateway-harness.ts';
 
 const server = 'http://{workspace}.localhost:8080';
+const guides = {
+  guides: [{ name: 'Errors', description: 'Every error has a code.' }],
+  resources: [
+    { name: 'Teams', description: 'People who work together.' },
+    { name: 'Incidents', description: 'What went wrong.' },
+    { name: 'Unused', description: 'No operation has this tag.' },
+  ],
+};
 
 describe('the public description', () => {
-  const description = publicOpenApi(sampleDescriptions(), server);
+  const description = publicOpenApi(sampleDescriptions(), { server, guides });
 
   test('has every operation of every service, and does not name the services', () => {
     expect(Object.keys(description.paths)).toEqual(
@@ -27,8 +35,18 @@ describe('the public description', () => {
     expect(description.servers?.[0]).toMatchObject({ url: server, variables: { workspace: { default: 'acme' } } });
   });
 
-  test('has the tags, each shared schema once, and the headers of every response', () => {
-    expect(description.tags?.map(({ name }) => name)).toEqual(['Incidents', 'Timeline', 'Services', 'Teams']);
+  test('has the tags with their texts, each shared schema once, and the headers of every response', () => {
+    expect(description.tags).toEqual([
+      { name: 'Errors', description: 'Every error has a code.' },
+      { name: 'Teams', description: 'People who work together.' },
+      { name: 'Incidents', description: 'What went wrong.' },
+      { name: 'Timeline', description: 'Timeline' },
+      { name: 'Services', description: 'Services' },
+    ]);
+    expect(description['x-tagGroups']).toEqual([
+      { name: 'Guides', tags: ['Errors'] },
+      { name: 'Operations', tags: ['Teams', 'Incidents', 'Timeline', 'Services'] },
+    ]);
     expect(Object.keys(description.components?.schemas ?? {})).toEqual(['Echo', 'Error']);
     const created = description.paths['/api/v1/incidents']?.['post']?.responses['201'];
     expect(Object.keys(created?.headers ?? {})).toEqual(
@@ -45,9 +63,13 @@ describe('the public description', () => {
 
   test('two services must not describe a schema or an operation differently', () => {
     const [first, second] = sampleDescriptions();
-    expect(() => publicOpenApi([first!, first!], server)).toThrow('two services describe get /api/v1/incidents');
+    expect(() => publicOpenApi([first!, first!], { server, guides })).toThrow(
+      'two services describe get /api/v1/incidents',
+    );
     second!.components!.schemas!['Echo'] = { type: 'string' };
-    expect(() => publicOpenApi([first!, second!], server)).toThrow('two services describe Echo differently');
+    expect(() => publicOpenApi([first!, second!], { server, guides })).toThrow(
+      'two services describe Echo differently',
+    );
   });
 
   test('the route table is built from the same documents', () => {

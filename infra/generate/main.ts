@@ -7,6 +7,7 @@ import path from 'node:path';
 import { SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { guidesFile } from './guides.ts';
 import { openApiFile } from './openapi.ts';
 
 /** A file of the repository that is generated: the same sources give the same text. */
@@ -16,7 +17,7 @@ interface GeneratedFile {
   generate: () => Promise<string>;
 }
 
-const FILES: readonly GeneratedFile[] = [...SERVICE_NAMES.map(openApiFile), asyncApiFile, ...exampleFiles];
+const FILES: readonly GeneratedFile[] = [...SERVICE_NAMES.map(openApiFile), guidesFile, asyncApiFile, ...exampleFiles];
 const check = process.argv.includes('--check');
 
 let upToDate = 0;

@@ -1,21 +1,36 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Contract, type Contracts, openApiDocument } from '@tocsin/http';
+import {
+  type AnyDocumentation,
+  type Contract,
+  type Contracts,
+  openApiDocument,
+  type WebhookDocumentation,
+} from '@tocsin/http';
 import { APPS, type ServiceName } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** A service's API description, from its contracts in `src/http/contracts.ts`. */
+interface DocumentationModule {
+  documentation: Readonly<Record<string, AnyDocumentation>>;
+  /** Only of the service that sends webhooks. */
+  webhooks?: Readonly<Record<string, WebhookDocumentation>>;
+}
+
+/** A service's API description, from its `src/http/contracts.ts` and `src/http/documentation.ts`. */
 export function openApiFile(service: ServiceName) {
   const { folder } = APPS[service];
+  const load = async (file: string): Promise<unknown> =>
+    import(pathToFileURL(path.join(ROOT, folder, 'src/http', file)).href);
   return {
     file: `${folder}/openapi.json`,
     generate: async () => {
-      const module = pathToFileURL(path.join(ROOT, folder, 'src/http/contracts.ts')).href;
-      const { contracts } = (await import(module)) as { contracts: Contracts };
+      const { contracts } = (await load('contracts.ts')) as { contracts: Contracts };
+      const { documentation, webhooks } = (await load('documentation.ts')) as DocumentationModule;
       const sorted = Object.fromEntries(Object.entries(contracts).sort(([, a], [, b]) => byPath(a, b)));
-      return `${JSON.stringify(openApiDocument(service, sorted), undefined, 2)}\n`;
+      const options = webhooks === undefined ? { documentation } : { documentation, webhooks };
+      return `${JSON.stringify(openApiDocument(service, sorted, options), undefined, 2)}\n`;
     },
   };
 }

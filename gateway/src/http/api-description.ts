@@ -1,18 +1,30 @@
 /** The part of an OpenAPI 3.1 document that our generated descriptions use. */
 export interface ApiDescription {
   openapi: string;
-  info: { title: string; version: string; description?: string };
+  info: {
+    title: string;
+    version: string;
+    description?: string;
+    contact?: { name: string };
+    license?: { name: string; identifier: string };
+  };
   servers?: {
     url: string;
     description?: string;
     variables?: Record<string, { default: string; description?: string }>;
   }[];
-  tags?: { name: string }[];
+  tags?: { name: string; description?: string }[];
+  /** How documentation arranges the tags. */
+  'x-tagGroups'?: { name: string; tags: string[] }[];
   security?: Record<string, string[]>[];
   paths: Record<string, Record<string, ApiOperation>>;
+  /** Requests that the service sends, by event type. */
+  webhooks?: Record<string, Record<string, ApiOperation>>;
   components?: {
     schemas?: Record<string, ApiSchema>;
     headers?: Record<string, ApiHeader>;
+    examples?: Record<string, { summary?: string; value: unknown }>;
+    parameters?: Record<string, ApiParameter>;
     securitySchemes?: Record<string, unknown>;
   };
 }
@@ -44,7 +56,10 @@ export interface ApiResponse {
   content?: ApiContent;
 }
 
-export type ApiContent = Record<string, { schema: ApiSchema }>;
+export type ApiContent = Record<
+  string,
+  { schema: ApiSchema; example?: unknown; examples?: Record<string, { $ref: string }> }
+>;
 
 export interface ApiHeader {
   description?: string;

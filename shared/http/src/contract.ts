@@ -15,7 +15,6 @@ export interface Contract {
   /** The whole path, with `{parameters}`. */
   readonly path: string;
   readonly summary: string;
-  readonly description?: string;
   readonly tag: string;
   readonly scope: Scope;
   /** What the operation requires of the key's owner and of the incident. */
@@ -24,6 +23,8 @@ export interface Contract {
   readonly query?: z.ZodObject;
   /** Without one, a write accepts no body or an empty object. */
   readonly body?: z.ZodObject;
+  /** Error codes of this operation beyond those that follow from its other properties, see `errorCodesOf`. */
+  readonly errors?: readonly ErrorCode[];
   /** The error code for an invalid body; default `invalid_request`. An unknown property is always `unknown_field`. */
   readonly bodyFault?: ErrorCode;
   /** An empty body counts as `{}`. */

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Knex } from '@tocsin/runtime';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import type { Reply, RouteRequest } from './contract.ts';
+import { REPLAYED_HEADER } from './preconditions.ts';
 
 /** How long a key is kept (contract: Idempotency). */
 const RETENTION = '24 hours';
@@ -108,7 +109,7 @@ export async function idempotently(
   const token = randomUUID();
   const stored = await claimKey(database, identity, digest, token);
   if (stored !== undefined) {
-    return { ...stored, text: replayText(stored, request.requestId), headers: { 'Idempotency-Replayed': 'true' } };
+    return { ...stored, text: replayText(stored, request.requestId), headers: { [REPLAYED_HEADER]: 'true' } };
   }
 
   const row: ClaimedRow = { ...identity, token };

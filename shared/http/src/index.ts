@@ -39,6 +39,7 @@ export {
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
+export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
 export { normaliseList } from './normalise-list.ts';
 export {

@@ -1,18 +1,16 @@
-import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig } from '@asteasolutions/zod-to-openapi';
+import {
+  OpenApiGeneratorV31,
+  OpenAPIRegistry,
+  type ResponseConfig,
+  type RouteConfig,
+} from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode } from './errors.ts';
-import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, VERSION_HEADER } from './preconditions.ts';
 import type { Contract, Contracts } from './contract.ts';
-
-const errorReply = z
-  .object({
-    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-    message: z.string(),
-    field: z.string().optional(),
-    details: z.record(z.string(), z.unknown()).optional(),
-    request_id: z.string(),
-  })
-  .meta({ id: 'Error' });
+import type { AnyDocumentation, WebhookDocumentation } from './documentation.ts';
+import { ERROR_DOCUMENTATION } from './error-documentation.ts';
+import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
+import { errorCodesOf } from './operation-errors.ts';
+import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, REPLAYED_HEADER, VERSION_HEADER } from './preconditions.ts';
 
 /** The OpenAPI extensions from which the gateway builds its route table. */
 export const EXTENSIONS = {
@@ -22,28 +20,131 @@ export const EXTENSIONS = {
   deprecation: 'x-tocsin-deprecation',
 } as const;
 
-/** Builds the OpenAPI 3.1 document of a service's contracts, in their order. */
-export function openApiDocument(service: string, contracts: Contracts) {
+const REQUEST_ID = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736';
+
+const errorReply = z
+  .object({
+    code: z
+      .enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]])
+      .meta({ description: 'Stable; for programs' }),
+    message: z.string().meta({ description: 'For people; it may change' }),
+    field: z.string().optional().meta({
+      description:
+        'The invalid property (dotted, with indexes), query parameter, path parameter or header; absent if none is',
+    }),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Values for programs; which ones depends on `code`' }),
+    request_id: z.string().meta({ description: 'Identifies the request in the logs; also in `X-Request-ID`' }),
+  })
+  .meta({
+    id: 'Error',
+    description: 'The body of every response that is not a success',
+    examples: (Object.keys(ERROR_STATUS) as ErrorCode[]).map(errorExample),
+  });
+
+/** A header of responses as OpenAPI describes it. */
+type HeaderDescription = {
+  description: string;
+  schema: { type: 'integer' | 'string'; minimum?: number; enum?: string[] };
+};
+
+/** Headers of responses, by name. A response refers to them. */
+const HEADERS = {
+  [VERSION_HEADER]: {
+    description: "The resource's revision, for `If-Service-Resource-Version` of the next PATCH",
+    schema: { type: 'integer', minimum: 1 },
+  },
+  [REPLAYED_HEADER]: {
+    description: '`true` if the response is the stored one of an earlier request with the same idempotency key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Retry-After': {
+    description: 'Seconds after which the request may be sent again',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': { description: 'The authentication scheme', schema: { type: 'string', enum: ['Bearer'] } },
+  Deprecation: {
+    description: 'When the operation was deprecated (RFC 9745): `@` and Unix seconds',
+    schema: { type: 'string' },
+  },
+  Sunset: { description: 'When the operation will be removed (RFC 8594)', schema: { type: 'string' } },
+  Link: { description: 'The operation that replaces this one, as `successor-version`', schema: { type: 'string' } },
+} satisfies Record<string, HeaderDescription>;
+
+type HeaderName = keyof typeof HEADERS;
+
+/** The headers of error responses, by their status. */
+const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/**
+ * Builds the OpenAPI 3.1 document of a service's contracts, in their order.
+ * @param options.documentation by operation ID; the generated files have it for every operation
+ * @throws Error when an example does not match its schema
+ */
+export function openApiDocument(
+  service: string,
+  contracts: Contracts,
+  options: {
+    documentation?: Readonly<Record<string, AnyDocumentation>>;
+    webhooks?: Readonly<Record<string, WebhookDocumentation>>;
+  } = {},
+) {
   const registry = new OpenAPIRegistry();
-  for (const [id, contract] of Object.entries(contracts)) registry.registerPath(operation(service, id, contract));
+  registerComponents(registry, Object.values(contracts));
+  for (const [id, contract] of Object.entries(contracts)) {
+    registry.registerPath(operation({ service, id, contract, documentation: options.documentation?.[id] }));
+  }
+  for (const [type, webhook] of Object.entries(options.webhooks ?? {})) {
+    registry.registerWebhook(webhookRequest(type, webhook));
+  }
   return new OpenApiGeneratorV31(registry.definitions, { sortComponents: 'alphabetically' }).generateDocument({
     openapi: '3.1.0',
     info: { title: `Tocsin: ${service}`, version: '1' },
   });
 }
 
-function operation(service: string, id: string, contract: Contract): RouteConfig {
-  const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+/** Registers the headers and the examples of errors that the contracts use. */
+function registerComponents(registry: OpenAPIRegistry, contracts: readonly Contract[]): void {
+  for (const name of new Set(
+    contracts.flatMap((contract) => [...successHeaders(contract), ...failureHeaders(contract)]),
+  )) {
+    registry.registerComponent('headers', name, HEADERS[name]);
+  }
+  for (const code of new Set(contracts.flatMap(errorCodesOf))) {
+    const { when } = ERROR_DOCUMENTATION[code];
+    registry.registerComponent('examples', code, { summary: when, value: errorExample(code) });
+  }
+}
+
+function operation(options: {
+  service: string;
+  id: string;
+  contract: Contract;
+  documentation: AnyDocumentation | undefined;
+}): RouteConfig {
+  const { service, id, contract, documentation } = options;
   const headers = z.object({
-    ...(contract.idempotent === true && { [IDEMPOTENCY_HEADER]: z.string().min(1).max(128).optional() }),
-    ...(contract.precondition === true && { [IF_VERSION_HEADER]: z.int().min(1) }),
+    ...(contract.idempotent === true && {
+      [IDEMPOTENCY_HEADER]: z.string().min(1).max(128).optional().meta({
+        description: 'Visible ASCII characters. The same key with the same body has one effect and one response.',
+      }),
+    }),
+    ...(contract.precondition === true && {
+      [IF_VERSION_HEADER]: z.int().min(1).meta({ description: 'The revision that the change is based on' }),
+    }),
   });
   return {
     method: contract.method,
     path: contract.path,
     operationId: id,
     summary: contract.summary,
-    ...(contract.description !== undefined && { description: contract.description }),
+    ...(documentation !== undefined && { description: documentation.description }),
     tags: [contract.tag],
     ...(contract.deprecated !== undefined && { deprecated: true, [EXTENSIONS.deprecation]: contract.deprecated }),
     security: [{ token: [] }],
@@ -51,20 +152,123 @@ function operation(service: string, id: string, contract: Contract): RouteConfig
     [EXTENSIONS.scope]: contract.scope,
     [EXTENSIONS.needs]: contract.needs ?? [],
     request: {
-      ...(contract.params !== undefined && { params: contract.params }),
-      ...(contract.query !== undefined && { query: contract.query }),
+      ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),
+      ...(contract.query !== undefined && { query: withExamples(contract.query, documentation?.query) }),
       headers,
       ...(contract.body !== undefined && {
-        body: { required: contract.bodyOptional !== true, content: json(contract.body) },
+        body: { required: contract.bodyOptional !== true, content: json(contract.body, documentation?.body) },
       }),
     },
-    responses: {
-      [contract.reply.status]: {
-        description: 'Success',
-        ...(contract.reply.versioned === true && { headers: z.object({ [VERSION_HEADER]: z.int().min(1) }) }),
-        ...(contract.reply.body !== undefined && { content: json(contract.reply.body) }),
+    responses: { [contract.reply.status]: success(contract, documentation?.reply), ...failures(contract) },
+  };
+}
+
+/** A media type with its schema, and with an example if there is one. */
+function json(schema: z.ZodType, example: unknown) {
+  if (example === undefined) return { 'application/json': { schema } };
+  schema.parse(example);
+  return { 'application/json': { schema, example } };
+}
+
+/** Gives parameters their examples. */
+function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unknown>> | undefined): z.ZodObject {
+  if (examples === undefined) return schema;
+  schema.parse(examples);
+  const shape = Object.entries(schema.shape as Record<string, z.ZodType>).map(
+    ([name, parameter]) =>
+      [name, name in examples ? parameter.meta({ ...parameter.meta(), example: examples[name] }) : parameter] as const,
+  );
+  return z.strictObject(Object.fromEntries(shape));
+}
+
+function success(contract: Contract, example: unknown): ResponseConfig {
+  return {
+    description: contract.reply.body === undefined ? 'Success, without a body' : 'Success',
+    headers: references(successHeaders(contract)),
+    ...(contract.reply.body !== undefined && { content: json(contract.reply.body, example) }),
+  };
+}
+
+const successHeaders = (contract: Contract): HeaderName[] => [
+  ...(contract.reply.versioned === true ? (['Service-Resource-Version'] as const) : []),
+  ...(contract.idempotent === true ? (['Idempotency-Replayed'] as const) : []),
+  ...deprecationHeaderNames(contract),
+];
+
+const deprecationHeaderNames = ({ deprecated }: Contract): readonly HeaderName[] =>
+  deprecated === undefined ? [] : ['Deprecation', 'Sunset', 'Link'];
+
+/** A response for each status that the contract's errors have, with an example of each error. */
+function failures(contract: Contract): Record<string, ResponseConfig> {
+  return Object.fromEntries(
+    failuresByStatus(contract).map(({ status, codes }) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        headers: references([...headersOf(status, codes), ...deprecationHeaderNames(contract)]),
+        content: {
+          'application/json': {
+            schema: errorReply,
+            examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          },
+        },
       },
-      default: { description: 'Refusal or failure', content: json(errorReply) },
+    ]),
+  );
+}
+
+const failuresByStatus = (contract: Contract) =>
+  Object.entries(Object.groupBy(errorCodesOf(contract), (code) => ERROR_STATUS[code])).map(([status, codes = []]) => ({
+    status: Number(status),
+    codes,
+  }));
+
+const failureHeaders = (contract: Contract): HeaderName[] =>
+  failuresByStatus(contract).flatMap(({ status, codes }) => headersOf(status, codes));
+
+const headersOf = (status: number, codes: readonly ErrorCode[]): HeaderName[] => [
+  ...(ERROR_HEADERS[status] ?? []),
+  ...(codes.includes('idempotency_in_progress') ? (['Retry-After'] as const) : []),
+];
+
+const references = (names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+function errorExample(code: ErrorCode): ErrorBody {
+  const { message, field, details } = ERROR_DOCUMENTATION[code];
+  return {
+    code,
+    message,
+    ...(field !== undefined && { field }),
+    ...(details !== undefined && { details }),
+    request_id: REQUEST_ID,
+  };
+}
+
+/** The headers of every request that Tocsin sends to a receiver (contract: Webhooks). */
+const WEBHOOK_HEADERS = z.object({
+  'webhook-id': z.string().meta({ description: "The event's ID; the same in every attempt: deduplicate by it" }),
+  'webhook-timestamp': z.string().meta({ description: 'Unix seconds of this attempt' }),
+  'webhook-signature': z.string().meta({
+    description:
+      '`v1,` and the Base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`; the key is the whole secret, `whsec_` included. Several signatures are separated by spaces while two secrets are valid.',
+  }),
+});
+
+function webhookRequest(type: string, { summary, description, body, example }: WebhookDocumentation): RouteConfig {
+  return {
+    method: 'post',
+    path: type,
+    operationId: type.replaceAll(/\.(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    summary,
+    description,
+    tags: ['Webhooks'],
+    security: [],
+    request: { headers: WEBHOOK_HEADERS, body: { required: true, content: json(body, example) } },
+    responses: {
+      '2XX': { description: 'Received. The body is ignored; at most 64 KiB within 10 seconds.' },
+      '4XX': { description: 'Refused. 408, 425 and 429 are tried again; all others are not.' },
+      '5XX': { description: 'Failed. The request is sent again, at most 8 times within 24 hours.' },
     },
   };
 }

@@ -3,6 +3,8 @@ import { DomainError } from './errors.ts';
 export const VERSION_HEADER = 'Service-Resource-Version';
 export const IF_VERSION_HEADER = 'If-Service-Resource-Version';
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
+/** `true` on a stored response that is sent again. */
+export const REPLAYED_HEADER = 'Idempotency-Replayed';
 
 /**
  * Reads the revision that a PATCH expects (contract: Revisions).

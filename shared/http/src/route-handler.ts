@@ -7,6 +7,7 @@ import type { InternalRoute, Reply, Route } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
 import { readPath, readQuery } from './parameters.ts';
+import { checkError } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempotencyKey } from './preconditions.ts';
 import { type Principal, PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
 import { checkReply, sendJson, sendReply } from './replies.ts';
@@ -31,7 +32,10 @@ export function routeHandler(
       response.setHeaders(new Map(Object.entries(headers)));
     }
     checkAccess(principal, route);
-    const reply = await handle(route, { request, principal, log: options.log });
+    const reply = await handle(route, { request, principal, log: options.log }).catch((error: unknown) => {
+      if (options.checkReplies) checkError(route, error);
+      throw error;
+    });
     if (options.checkReplies) checkReply(route, reply);
     sendReply(response, route, reply);
   };

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Guides } from '../../gateway/src/http/guides.ts';
+import { ROOT } from '../environment.ts';
+
+/** The tags of the API description that are texts, by the section of docs/contract.md. */
+const GUIDES = [
+  'Requests',
+  'Errors',
+  'Authentication',
+  'Tenancy',
+  'Idempotency',
+  'Revisions',
+  'Lists and cursors',
+  'Limits',
+  'Versioning',
+] as const;
+
+/** The sections of docs/contract.md about the operations of each tag. */
+const RESOURCES: Readonly<Record<string, readonly string[]>> = {
+  Incidents: ['Incidents', 'Lifecycle', 'Incident lists'],
+  Timeline: ['Timeline', 'Timeline imports'],
+  'Custom fields': ['Custom fields'],
+  Chat: ['Chat'],
+  Services: ['Catalog'],
+  Teams: ['Catalog'],
+  Configuration: ['Configuration'],
+  Webhooks: ['Webhooks', 'Deliveries'],
+};
+
+/** The texts of the API description, from docs/contract.md, so that the rules are written down once. */
+export const guidesFile = {
+  file: 'gateway/guides.json',
+  generate: async () => {
+    const sections = sectionsOf(await readFile(path.join(ROOT, 'docs/contract.md'), 'utf8'));
+    const textOf = (names: readonly string[]) =>
+      names.map((name, index) => (index === 0 ? '' : `## ${name}\n\n`) + getSection(sections, name)).join('\n\n');
+    const guides: Guides = {
+      guides: GUIDES.map((name) => ({ name, description: textOf([name]) })),
+      resources: Object.entries(RESOURCES).map(([name, parts]) => ({ name, description: textOf(parts) })),
+    };
+    return `${JSON.stringify(guides, undefined, 2)}\n`;
+  },
+};
+
+/** The texts of a document by their headings of the second level. */
+function sectionsOf(markdown: string): Map<string, string> {
+  const sections = new Map<string, string>();
+  for (const section of markdown.split(/^## /m).slice(1)) {
+    const end = section.indexOf('\n');
+    sections.set(section.slice(0, end).trim(), withoutLinks(section.slice(end)).trim());
+  }
+  return sections;
+}
+
+function getSection(sections: ReadonlyMap<string, string>, name: string): string {
+  const text = sections.get(name);
+  if (text === undefined) throw new Error(`docs/contract.md has no section ${name}`);
+  return text;
+}
+
+/** Relative links lead nowhere from the API reference; their texts stay. */
+const withoutLinks = (markdown: string) => markdown.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1');

@@ -1,0 +1,154 @@
+import { instant } from '@tocsin/contracts';
+import type { Documentation, WebhookDocumentation } from '@tocsin/http';
+import { z } from 'zod';
+import type { contracts } from './contracts.ts';
+import type { WebhookWire } from './wire.ts';
+
+const webhook: WebhookWire = {
+  id: '0b8f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+  url: 'https://hooks.acme.example',
+  event_types: ['incident.created'],
+  status: 'active',
+  created_at: '2026-11-02T08:00:00.000Z',
+  updated_at: '2026-11-19T16:20:00.000Z',
+  last_success_at: '2026-11-20T09:30:01.000Z',
+  last_failure_at: null,
+};
+const SECRET = 'whsec_3q2-7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
+
+const params = { id: webhook.id };
+
+/** Descriptions and examples of the operations on subscriptions, for the API description (contract: Webhooks). */
+export const documentation: Documentation<typeof contracts> = {
+  listWebhooks: {
+    description: 'Returns all subscriptions of the workspace, revoked ones included.',
+    reply: { webhooks: [webhook] },
+  },
+  createWebhook: {
+    description:
+      'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again.',
+    body: { url: 'https://hooks.acme.example/tocsin', event_types: ['incident.created'] },
+    reply: { webhook: { ...webhook, status: 'paused', last_success_at: null }, secret: SECRET },
+  },
+  verifyWebhook: {
+    description:
+      'Sends the receiver a signed request of type `webhook.verification`. If it answers with a complete 2xx response, the subscription becomes active.',
+    params,
+    reply: { webhook },
+  },
+  pauseWebhook: {
+    description: 'Pauses a subscription. Events from now on are not sent to it, not even after it is resumed.',
+    params,
+    reply: { webhook: { ...webhook, status: 'paused' } },
+  },
+  resumeWebhook: {
+    description: 'Resumes a subscription that was verified. Deliveries that were queued before the pause continue.',
+    params,
+    reply: { webhook },
+  },
+  revokeWebhook: {
+    description: 'Revokes a subscription permanently and cancels its queued deliveries.',
+    params,
+    reply: { webhook: { ...webhook, status: 'revoked' } },
+  },
+  rotateWebhookSecret: {
+    description: 'Returns a new secret. For 24 hours, requests are signed with the new and the old one.',
+    params,
+    reply: { webhook, secret: SECRET },
+  },
+};
+
+const event = {
+  id: z.string().meta({ description: "The event's ID, also in `webhook-id`; the same in every attempt" }),
+  schema_version: z.literal(1).meta({ description: 'The version of this schema' }),
+  occurred_at: instant.meta({ description: 'When the event occurred' }),
+};
+const optionalText = (description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description: `${description}; absent if it is empty` });
+
+/** The requests that receivers get. The bodies are built in `domain/envelope.ts`; a test compares them. */
+export const webhooks: Readonly<Record<string, WebhookDocumentation>> = {
+  'incident.created': {
+    summary: 'An incident was created',
+    description:
+      'Sent once for each subscription that was active when the incident was created. Delivery is at least once and in no guaranteed order: deduplicate by the ID. Respond with 204 after you have stored the event.',
+    body: z.strictObject({
+      ...event,
+      type: z.literal('incident.created').meta({ description: 'The type of the event' }),
+      resource: z
+        .strictObject({
+          type: z.literal('incident').meta({ description: 'The kind of the resource' }),
+          id: z.int().min(1).meta({ description: "The incident's ID" }),
+          reference: z.string().meta({ description: "The incident's reference, such as `INC-4`" }),
+          revision: z.int().min(1).meta({ description: "The incident's revision at the event" }),
+          url: z.string().optional().meta({ description: 'A link to the incident, if the installation has links' }),
+        })
+        .meta({ description: 'The resource that the event is about' }),
+      data: z
+        .strictObject({
+          incident: z
+            .strictObject({
+              id: z.int().min(1).meta({ description: "The incident's ID" }),
+              reference: z.string().meta({ description: "The incident's reference" }),
+              created_at: instant.meta({ description: 'When the incident was created' }),
+              title: optionalText('What has happened, in one line'),
+              service: optionalText('The slug of the affected service'),
+              regions: z
+                .array(z.string())
+                .optional()
+                .meta({ description: 'The affected regions; absent if there are none' }),
+              severity: optionalText('The key of the severity'),
+              status: optionalText('The key of the status'),
+              issue_type: optionalText('`ticket`, `incident` or `postmortem`'),
+              impact_summary: optionalText('The impact on customers'),
+            })
+            .meta({ description: 'The incident as it was created' }),
+        })
+        .meta({ description: 'The data of the event' }),
+    }),
+    example: {
+      id: '018f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+      type: 'incident.created',
+      schema_version: 1,
+      occurred_at: '2026-11-20T09:30:00.000Z',
+      resource: { type: 'incident', id: 17, reference: 'INC-4', revision: 1 },
+      data: {
+        incident: {
+          id: 17,
+          reference: 'INC-4',
+          created_at: '2026-11-20T09:30:00.000Z',
+          title: 'Checkout is down in Europe',
+          service: 'checkout',
+          regions: ['eu-west'],
+          severity: 'sev1',
+          status: 'open',
+          issue_type: 'incident',
+        },
+      },
+    },
+  },
+  'webhook.verification': {
+    summary: 'A subscription is verified',
+    description: 'Sent by the operation `verifyWebhook`. Respond with any 2xx status.',
+    body: z.strictObject({
+      ...event,
+      type: z.literal('webhook.verification').meta({ description: 'The type of the event' }),
+      resource: z
+        .strictObject({
+          type: z.literal('webhook').meta({ description: 'The kind of the resource' }),
+          id: z.string().meta({ description: "The subscription's ID" }),
+        })
+        .meta({ description: 'The subscription' }),
+    }),
+    example: {
+      id: '118f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+      type: 'webhook.verification',
+      schema_version: 1,
+      occurred_at: '2026-11-20T09:30:00.000Z',
+      resource: { type: 'webhook', id: webhook.id },
+    },
+  },
+};

@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import type { Contract, Contracts } from './contract.ts';
+
+type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
+/** A property that the example has exactly if the contract has the schema. */
+type Example<C, Name extends string, As extends string = Name> =
+  C extends Readonly<Record<Name, infer Schema>> ? Readonly<Record<As, Input<Schema>>> : unknown;
+type ReplyExample<C extends Contract> = C['reply'] extends { readonly body: infer Schema }
+  ? { readonly reply: Input<Schema> }
+  : unknown;
+
+/** What the API description says about an operation beyond its contract. */
+export type OperationDocumentation<C extends Contract> = {
+  /** Markdown; what the operation does, and what its schemas do not say. */
+  readonly description: string;
+} & Example<C, 'params'> &
+  Partial<Example<C, 'query'>> &
+  Example<C, 'body'> &
+  ReplyExample<C>;
+
+/** The documentation of every operation of a service; only the generator of the API description reads it. */
+export type Documentation<C extends Contracts> = { readonly [Id in keyof C]: OperationDocumentation<C[Id]> };
+
+/** A request that Tocsin sends to a receiver. */
+export interface WebhookDocumentation {
+  readonly summary: string;
+  readonly description: string;
+  readonly body: z.ZodObject;
+  readonly example: unknown;
+}
+
+/** The documentation of one operation, without its specific types. */
+export interface AnyDocumentation {
+  readonly description: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly reply?: unknown;
+}
