@@ -6,11 +6,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import type { ApiDescription } from '../../gateway/src/http/api-description.ts';
-import { readGuides } from '../../gateway/src/http/guides.ts';
-import { publicOpenApi } from '../../gateway/src/http/public-openapi.ts';
-import { readDescriptions } from '../../gateway/src/http/service-descriptions.ts';
-import { SERVICE_NAMES } from '../apps.ts';
 import { describedProperties } from './described-properties.ts';
+import { readPublicDescription } from './public-description.ts';
 
 interface Result {
   /** What was counted, for the last lines of the output. */
@@ -62,10 +59,7 @@ function examples(description: ApiDescription): Result {
   };
 }
 
-const description = publicOpenApi(await readDescriptions(SERVICE_NAMES), {
-  server: 'https://{workspace}.tocsin.example',
-  guides: await readGuides(),
-});
+const description = await readPublicDescription();
 const results = [
   await redocly(description),
   await spectralRules(description),

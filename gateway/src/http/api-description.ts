@@ -91,5 +91,6 @@ export interface ApiSchema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  maxProperties?: number;
   uniqueItems?: boolean;
 }

@@ -34,6 +34,10 @@ const writeTeams = { tag: 'Teams', scope: 'teams:write', needs: ['active_respond
 const params = z.strictObject({ id: pathId });
 const memberParams = z.strictObject({ id: pathId, userId: pathId });
 const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
+const created = { idempotent: true, errors: ['duplicate_slug'] } as const;
+/** Fails while the resource is archived. */
+const mutable = { errors: ['invalid_resource_state'] } as const;
+const restored = { errors: ['invalid_resource_state', 'invalid_relationship_state'] } as const;
 const service = { status: 200, body: serviceReply, versioned: true } as const;
 const team = { status: 200, body: teamReply, versioned: true } as const;
 const member = { status: 200, body: memberReply } as const;
@@ -49,7 +53,7 @@ export const contracts = {
   createService: {
     ...endpoint('POST', SERVICES, 'Create a service'),
     ...writeServices,
-    idempotent: true,
+    ...created,
     body: newService,
     reply: { ...service, status: 201 },
   },
@@ -57,15 +61,23 @@ export const contracts = {
   updateService: {
     ...endpoint('PATCH', SERVICE, 'Update a service'),
     ...writeServices,
+    ...mutable,
     params,
     precondition: true,
     body: servicePatch,
     reply: service,
   },
-  archiveService: { ...endpoint('DELETE', SERVICE, 'Archive a service'), ...writeServices, params, reply: service },
+  archiveService: {
+    ...endpoint('DELETE', SERVICE, 'Archive a service'),
+    ...writeServices,
+    ...mutable,
+    params,
+    reply: service,
+  },
   restoreService: {
     ...endpoint('POST', `${SERVICE}/restore`, 'Restore an archived service'),
     ...writeServices,
+    ...restored,
     params,
     reply: service,
   },
@@ -74,7 +86,7 @@ export const contracts = {
   createTeam: {
     ...endpoint('POST', TEAMS, 'Create a team'),
     ...writeTeams,
-    idempotent: true,
+    ...created,
     body: newTeam,
     reply: { ...team, status: 201 },
   },
@@ -82,15 +94,17 @@ export const contracts = {
   updateTeam: {
     ...endpoint('PATCH', TEAM, 'Update a team'),
     ...writeTeams,
+    ...mutable,
     params,
     precondition: true,
     body: teamPatch,
     reply: team,
   },
-  archiveTeam: { ...endpoint('DELETE', TEAM, 'Archive a team'), ...writeTeams, params, reply: team },
+  archiveTeam: { ...endpoint('DELETE', TEAM, 'Archive a team'), ...writeTeams, ...mutable, params, reply: team },
   restoreTeam: {
     ...endpoint('POST', `${TEAM}/restore`, 'Restore an archived team'),
     ...writeTeams,
+    ...restored,
     params,
     reply: team,
   },
@@ -105,6 +119,7 @@ export const contracts = {
   addTeamMember: {
     ...endpoint('POST', MEMBERS, 'Add a member to a team'),
     ...writeTeams,
+    ...mutable,
     params,
     body: newMember,
     reply: { ...member, status: 201 },
@@ -112,6 +127,7 @@ export const contracts = {
   updateTeamMember: {
     ...endpoint('PATCH', MEMBER, 'Update a member of a team'),
     ...writeTeams,
+    ...mutable,
     params: memberParams,
     body: memberPatch,
     reply: member,
@@ -119,6 +135,7 @@ export const contracts = {
   removeTeamMember: {
     ...endpoint('DELETE', MEMBER, 'Remove a member from a team'),
     ...writeTeams,
+    ...mutable,
     params: memberParams,
     reply: { status: 204 },
   },

@@ -7,6 +7,8 @@ const FIELD = `${FIELDS}/{id}`;
 
 const read = { tag: 'Custom fields', scope: 'custom_fields:read' } as const;
 const write = { tag: 'Custom fields', scope: 'custom_fields:write', needs: ['manage_settings'] } as const;
+/** Fails in a state of the definition that does not allow the operation. */
+const change = { ...write, errors: ['invalid_resource_state'] } as const;
 const params = z.strictObject({ id: pathId });
 const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
 const reply = { status: 200, body: fieldReply, versioned: true } as const;
@@ -23,22 +25,23 @@ export const contracts = {
   createCustomField: {
     ...endpoint('POST', FIELDS, 'Create a custom-field definition'),
     ...write,
+    errors: ['duplicate_slug'],
     body: newField,
     reply: created,
   },
   getCustomField: { ...endpoint('GET', FIELD, 'Get a custom-field definition'), ...read, params, reply },
   updateCustomField: {
     ...endpoint('PATCH', FIELD, 'Update a custom-field definition'),
-    ...write,
+    ...change,
     params,
     precondition: true,
     body: fieldPatch,
     reply,
   },
-  archiveCustomField: { ...endpoint('DELETE', FIELD, 'Archive a custom-field definition'), ...write, params, reply },
+  archiveCustomField: { ...endpoint('DELETE', FIELD, 'Archive a custom-field definition'), ...change, params, reply },
   restoreCustomField: {
     ...endpoint('POST', `${FIELD}/restore`, 'Restore an archived custom-field definition'),
-    ...write,
+    ...change,
     params,
     reply,
   },

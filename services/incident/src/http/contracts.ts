@@ -41,9 +41,23 @@ const create = { scope: 'incidents:write', needs: ['active_responder'] } as cons
 /** Fails while the incident is archived. */
 const write = { scope: 'incidents:write', needs: ['active_responder', 'mutable_incident'] } as const;
 const writeValues = { scope: 'custom_fields:write', needs: write.needs } as const;
-const readLists = { tag: 'Incidents', ...read, query: listQuery, reply: { status: 200, body: listReply } } as const;
+const readLists = {
+  tag: 'Incidents',
+  ...read,
+  query: listQuery,
+  // Of an item of custom_filter.
+  errors: ['unknown_field'],
+  reply: { status: 200, body: listReply },
+} as const;
 const incident = { status: 200, body: incidentReply, versioned: true } as const;
-const transition = { tag: 'Incidents', ...write, params, bodyOptional: true } as const;
+/** The body may name the expected revision. */
+const transition = {
+  tag: 'Incidents',
+  ...write,
+  params,
+  bodyOptional: true,
+  errors: ['precondition_failed', 'invalid_resource_state'],
+} as const;
 const transitioned = { status: 200, body: transitionReply, versioned: true } as const;
 const event = { status: 200, body: timelineEventReply, versioned: true } as const;
 const values = { status: 200, body: valuesReply } as const;
@@ -64,6 +78,8 @@ export const contracts = {
     tag: 'Incidents',
     ...create,
     idempotent: true,
+    // A value of an archived field.
+    errors: ['invalid_resource_state'],
     body: newIncident,
     reply: { status: 201, body: newIncidentReply, versioned: true },
   },
@@ -215,12 +231,14 @@ export const contracts = {
   setIncidentChannelName: {
     ...endpoint('PATCH', CHANNEL_NAME, "Rename an incident's channel"),
     ...channel,
+    errors: ['slack_channel_name_taken'],
     ...channelName,
     reply: { status: 200, body: channelNameReply },
   },
   renameIncidentChannel: {
     ...endpoint('POST', `${INCIDENT}/rename-slack-channel`, "Rename an incident's channel by the workspace's template"),
     ...channel,
+    errors: ['slack_channel_name_taken', 'invalid_slack_channel_name_request'],
     deprecated: { since: '2026-11-20T00:00:00Z', sunset: '2027-11-20T00:00:00Z', successor: CHANNEL_NAME },
     reply: { status: 200, body: channelRenameReply },
   },

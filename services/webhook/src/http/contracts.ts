@@ -6,6 +6,8 @@ const WEBHOOKS = '/api/v1/settings/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{id}`;
 
 const manage = { tag: 'Webhooks', scope: 'webhooks:manage', needs: ['manage_settings'] } as const;
+/** Fails in a state of the subscription, or with a number of them, that does not allow the operation. */
+const change = { ...manage, errors: ['invalid_resource_state'] } as const;
 // IDs have no pattern: a malformed ID is 404, like one that does not exist.
 const params = z.strictObject({ id: z.string() });
 const webhook = { status: 200, body: webhookReply } as const;
@@ -19,25 +21,26 @@ export const contracts = {
   },
   createWebhook: {
     ...endpoint('POST', WEBHOOKS, 'Create a webhook subscription'),
-    ...manage,
+    ...change,
     body: newWebhook,
     reply: { status: 201, body: secretReply },
   },
   verifyWebhook: {
     ...endpoint('POST', `${WEBHOOK}/verify`, 'Verify the receiver and activate the subscription'),
     ...manage,
+    errors: ['invalid_resource_state', 'webhook_verification_failed'],
     params,
     reply: webhook,
   },
   pauseWebhook: {
     ...endpoint('POST', `${WEBHOOK}/pause`, 'Pause a webhook subscription'),
-    ...manage,
+    ...change,
     params,
     reply: webhook,
   },
   resumeWebhook: {
     ...endpoint('POST', `${WEBHOOK}/resume`, 'Resume a paused webhook subscription'),
-    ...manage,
+    ...change,
     params,
     reply: webhook,
   },
@@ -49,7 +52,7 @@ export const contracts = {
   },
   rotateWebhookSecret: {
     ...endpoint('POST', `${WEBHOOK}/rotate-secret`, 'Rotate the signing secret'),
-    ...manage,
+    ...change,
     params,
     reply: { status: 200, body: secretReply },
   },
