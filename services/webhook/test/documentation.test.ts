@@ -1,0 +1,41 @@
+import { describe, expect, test } from '@jest/globals';
+import type { IncidentSnapshot } from '@tocsin/contracts';
+import { incidentCreatedBody, verificationBody } from '../src/domain/envelope.ts';
+import { webhooks } from '../src/http/documentation.ts';
+
+const OCCURRED_AT = '2026-11-20T09:30:00.000Z';
+const ID = '018f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11';
+
+const full: IncidentSnapshot = {
+  id: 17,
+  reference: 'INC-4',
+  revision: 1,
+  title: 'Checkout is down',
+  service: 'checkout',
+  regions: ['eu-west'],
+  severity: 'sev1',
+  status: 'open',
+  issue_type: 'incident',
+  impact_summary: 'Customers cannot pay',
+  team_id: 3,
+  created_at: OCCURRED_AT,
+  created_by: '42',
+  archived_at: null,
+};
+
+describe('the API description of the webhooks', () => {
+  const parse = (type: string, body: string) => webhooks[type]?.body.parse(JSON.parse(body));
+
+  test.each<[string, IncidentSnapshot, string | undefined]>([
+    ['everything', full, 'https://acme.example/incidents/17'],
+    ['no optional property', { ...full, service: '', regions: [], impact_summary: '' }, undefined],
+  ])('matches the body of incident.created with %s', (_, incident, url) => {
+    const body = incidentCreatedBody({ eventId: ID, occurredAt: OCCURRED_AT, incident, url });
+    expect(parse('incident.created', body)).toEqual(JSON.parse(body));
+  });
+
+  test('matches the body of a verification', () => {
+    const body = verificationBody(ID, OCCURRED_AT, '0b8f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11');
+    expect(parse('webhook.verification', body)).toEqual(JSON.parse(body));
+  });
+});
