@@ -17,7 +17,7 @@ const acceptedChanges = z.array(z.strictObject({ change: z.string(), reason: z.s
 
 /** The parts of a description that are compared, without texts, examples and error responses. */
 function baselineOf({ openapi, info, paths, components }: ApiDescription): string {
-  const operations = Object.entries(paths).map(([name, methods]) => [
+  const operations: [string, unknown][] = Object.entries(paths).map(([name, methods]) => [
     name,
     Object.fromEntries(
       Object.entries(methods).map(([method, { summary: _, description: __, responses, ...operation }]) => [

@@ -218,7 +218,7 @@ function failures(contract: Contract): Record<string, ResponseConfig> {
 }
 
 const failuresByStatus = (contract: Contract) =>
-  Object.entries(Object.groupBy(errorCodesOf(contract), (code) => ERROR_STATUS[code])).map(([status, codes = []]) => ({
+  Object.entries(Object.groupBy(errorCodesOf(contract), (code) => ERROR_STATUS[code])).map(([status, codes]) => ({
     status: Number(status),
     codes,
   }));
