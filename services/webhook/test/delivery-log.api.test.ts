@@ -61,7 +61,7 @@ test('a deferral is an attempt without a request', async () => {
 test('deliveries are listed newest first, by subscription and status', async () => {
   const one = await activeSubscription(service, receiver.url('/one'));
   const two = await activeSubscription(service, receiver.url('/two'));
-  receiver.respond = ({ url }) => behave.answer(url === '/one' ? 204 : 404);
+  receiver.respond = ({ path }) => behave.answer(path === '/one' ? 204 : 404);
   await publish(service, { id: 1 }, { id: 2 });
   await eventually(async () => (await deliveries(service)).every(({ status }) => status !== 'queued'));
   const list = async (filter: object) =>

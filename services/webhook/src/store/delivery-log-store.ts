@@ -47,24 +47,24 @@ export function deliveryLogStore(db: Knex) {
     db('deliveries as d')
       .join('events as e', 'e.id', 'd.event_id')
       .join('subscriptions as s', 's.id', 'd.subscription_id')
-      .select<LoggedDelivery[]>({
-        id: 'd.id',
-        workspaceId: 'd.workspace_id',
-        subscriptionId: 'd.subscription_id',
-        origin: 's.origin',
-        eventId: 'd.event_id',
-        incident: db.raw(`e.body::json #>> '{resource,reference}'`),
-        status: 'd.status',
-        attempts: 'd.attempts',
-        lastError: 'd.last_error',
-        lastStatus: 'd.last_status',
-        eventQueuedAt: 'e.queued_at',
-        dueAt: 'd.due_at',
-        deadlineAt: 'd.deadline_at',
-        finishedAt: 'd.finished_at',
-        redelivery: 'd.redelivery',
-        requestedBy: 'd.requested_by',
-      });
+      .select<LoggedDelivery[]>(
+        'd.id as id',
+        'd.workspace_id as workspaceId',
+        'd.subscription_id as subscriptionId',
+        's.origin as origin',
+        'd.event_id as eventId',
+        db.raw(`e.body::json #>> '{resource,reference}' as incident`),
+        'd.status as status',
+        'd.attempts as attempts',
+        'd.last_error as lastError',
+        'd.last_status as lastStatus',
+        'e.queued_at as eventQueuedAt',
+        'd.due_at as dueAt',
+        'd.deadline_at as deadlineAt',
+        'd.finished_at as finishedAt',
+        'd.redelivery as redelivery',
+        'd.requested_by as requestedBy',
+      );
   return {
     /** The deliveries of a workspace, newest first. */
     async list(workspaceId: number, { subscriptionId, status, limit }: DeliveryFilter): Promise<LoggedDelivery[]> {
@@ -88,13 +88,10 @@ export function deliveryLogStore(db: Knex) {
 
     /** The attempts of a delivery, oldest first. */
     async attempts(deliveryId: number): Promise<LoggedAttempt[]> {
-      return db('attempts').where({ delivery_id: deliveryId }).orderBy('number').select<LoggedAttempt[]>({
-        number: 'number',
-        startedAt: 'started_at',
-        duration: 'duration',
-        result: 'result',
-        status: 'status',
-      });
+      return db('attempts')
+        .where({ delivery_id: deliveryId })
+        .orderBy('number')
+        .select<LoggedAttempt[]>('number', 'started_at as startedAt', 'duration', 'result', 'status');
     },
 
     /** How many deliveries wait for each subscription of a workspace. */
@@ -103,7 +100,7 @@ export function deliveryLogStore(db: Knex) {
         .where({ workspace_id: workspaceId })
         .whereIn('status', ['queued', 'held'])
         .groupBy('subscription_id')
-        .select<{ id: string; length: number }[]>({ id: 'subscription_id', length: db.raw('count(id)') });
+        .select<{ id: string; length: number }[]>('subscription_id as id', db.raw('count(id) as length'));
       return new Map(rows.map(({ id, length }) => [id, length]));
     },
 
@@ -112,13 +109,13 @@ export function deliveryLogStore(db: Knex) {
       eventId,
       subscriptionId,
     }: Pick<LoggedDelivery, 'eventId' | 'subscriptionId'>): Promise<{ latest: number; isWaiting: boolean }> {
-      const row = await db('deliveries')
+      const [row] = await db('deliveries')
         .where({ event_id: eventId, subscription_id: subscriptionId })
-        .first<{ latest: number; waiting: boolean }>({
-          latest: db.raw('max(redelivery)'),
-          waiting: db.raw(`bool_or(status in ('queued', 'held'))`),
-        });
-      return { latest: row.latest, isWaiting: row.waiting };
+        .select<{ latest: number | null; waiting: boolean | null }[]>(
+          db.raw('max(redelivery) as latest'),
+          db.raw(`bool_or(status in ('queued', 'held')) as waiting`),
+        );
+      return { latest: row?.latest ?? 0, isWaiting: row?.waiting ?? false };
     },
 
     /** Queues another delivery of the same event to the same subscription; returns its ID. */
