@@ -9,7 +9,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const INTERVAL = 5_000;
 /** The width of the names of steps in infra/steps.ts. */
 const NAME_WIDTH = 14;
-const FETCHED = /^npm http fetch GET 200 \S+\.tgz /;
+/** npm looks every package up before it fetches it. */
+const ANSWER = /^npm http fetch GET 200 \S+?(\.tgz)? /;
 
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));
 /** Whether a package is for this system, by a list such as `["linux"]` or `["!win32"]`. */
@@ -26,11 +27,12 @@ const startedAt = performance.now();
 const elapsed = () => (performance.now() - startedAt) / 1_000;
 const print = (text) => process.stdout.write(`${'packages'.padEnd(NAME_WIDTH)}${text}\n`);
 
+let found = 0;
 let fetched = 0;
 const errors = [];
 print(`installing up to ${total}, which takes a minute or two the first time`);
 const timer = setInterval(() => {
-  print(`${fetched === 0 ? '' : `${fetched} fetched, `}${elapsed().toFixed(0)} s ...`);
+  print(`${found} found, ${fetched} fetched, ${elapsed().toFixed(0)} s ...`);
 }, INTERVAL);
 
 // npm's own progress bar needs a terminal; its log says what it has fetched.
@@ -39,7 +41,9 @@ const npm = spawn('npm', ['ci', '--loglevel=http', '--no-color', '--no-progress'
   stdio: ['ignore', 'ignore', 'pipe'],
 });
 createInterface(npm.stderr).on('line', (line) => {
-  if (FETCHED.test(line)) fetched += 1;
+  const answer = ANSWER.exec(line);
+  if (answer?.[1] !== undefined) fetched += 1;
+  else if (answer !== null) found += 1;
   else if (line.startsWith('npm error')) errors.push(line);
 });
 npm.on('error', (error) => {
