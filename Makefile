@@ -12,10 +12,7 @@ help: ## List the commands
 # npm writes the hidden lock file last: if it is newer than package-lock.json, the installation is up to date.
 .PHONY: install
 install: ## Install the dependencies, if package-lock.json is newer than the last installation
-	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then \
-		echo 'Installing dependencies ...'; \
-		npm ci --loglevel=error >/dev/null; \
-	fi
+	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then node infra/install.mjs; fi
 
 .PHONY: start
 start: install ## Run all apps in one process; needs no other servers
@@ -46,7 +43,7 @@ generate: install ## Generate API descriptions and event documents from the sour
 	@$(RUN) generate
 
 .PHONY: reset
-reset: install ## Remove the data of make start
+reset: install ## Remove the data of make start, after a question; FORCE=1 answers it
 	@$(NODE) infra/embedded/reset.ts
 
 .PHONY: clean

@@ -17,6 +17,9 @@ export interface DataDir {
   readonly path: string;
   /** Returns the secret of that name, which `generate` creates the first time. Only the owner can read its file. */
   secret(name: string, generate: () => string | Promise<string>): Promise<string>;
+  findSecret(name: string): Promise<string | undefined>;
+  /** Writes a secret, also in the place of another one. */
+  replaceSecret(name: string, secret: string): Promise<void>;
   /** Writes down how commands reach this instance, until it is closed. */
   register(instance: RunningInstance): Promise<void>;
   /** Unlocks the folder for other instances. */
@@ -78,6 +81,8 @@ export async function openDataDir(folder: string): Promise<DataDir> {
       await writeAtomically(fileOf(name), `${generated}\n`);
       return generated;
     },
+    findSecret,
+    replaceSecret: async (name, secret) => writeAtomically(fileOf(name), `${secret}\n`),
     register: async (instance) => writeAtomically(fileOf(RUNTIME_FILE), `${JSON.stringify(instance, null, 2)}\n`),
     close: async () => {
       await rm(fileOf(RUNTIME_FILE), { force: true });

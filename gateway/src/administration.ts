@@ -1,16 +1,21 @@
 import { type Clock, type Environment, type Knex, openDatabase, systemClock } from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
+import { digestOf } from './domain/token.ts';
 import { schema } from './schema.ts';
+import { type KeyFilter, keyStore, type OwnedKey } from './store/key-store.ts';
+import { userStore } from './store/user-store.ts';
+import { workspaceStore } from './store/workspace-store.ts';
 import { createKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
 import { createWorkspace } from './usecases/create-workspace.ts';
-import { getWorkspace } from './usecases/lookups.ts';
+import { getKey, getUser, getWorkspace, getWorkspaceById } from './usecases/lookups.ts';
 import { revokeKey } from './usecases/revoke-key.ts';
+import { rotateKey } from './usecases/rotate-key.ts';
 import { setUser } from './usecases/set-user.ts';
 import { setWorkspace } from './usecases/set-workspace.ts';
 
 export { ROLES, type Role, type Seat, SEATS } from './domain/roles.ts';
-export type { ApiKey } from './store/key-store.ts';
+export type { ApiKey, KeyFilter, OwnedKey } from './store/key-store.ts';
 export type { User } from './store/user-store.ts';
 export type { Workspace } from './store/workspace-store.ts';
 
@@ -31,11 +36,30 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       database.transaction(async (trx) => usecase(trx, input, clock.now()));
   return {
     getWorkspace: async (slug: string) => getWorkspace(database, slug),
+    getWorkspaceById: async (id: number) => getWorkspaceById(database, id),
+    listWorkspaces: async () => workspaceStore(database).list(),
+    hasWorkspaces: async () => workspaceStore(database).hasAny(),
+    getUser: async (slug: string, email: string) => getUser(database, await getWorkspace(database, slug), email),
+    /** @throws DomainError `not_found` for an unknown workspace */
+    listUsers: async (workspace: string | undefined) => {
+      if (workspace !== undefined) await getWorkspace(database, workspace);
+      return userStore(database).list(workspace);
+    },
+    getKey: async (id: number) => getKey(database, id),
+    findKeyByToken: async (token: string): Promise<OwnedKey | undefined> =>
+      keyStore(database).findByDigest(digestOf(token)),
+    /** @throws DomainError `not_found` for an unknown workspace, or a user that it does not have */
+    listKeys: async (filter: KeyFilter) => {
+      const workspace = filter.workspace === undefined ? undefined : await getWorkspace(database, filter.workspace);
+      if (workspace !== undefined && filter.user !== undefined) await getUser(database, workspace, filter.user);
+      return keyStore(database).list(filter);
+    },
     createWorkspace: change(createWorkspace),
     setWorkspace: change(setWorkspace),
     createUser: change(createUser),
     setUser: change(setUser),
     createKey: change(createKey),
     revokeKey: change(revokeKey),
+    rotateKey: change(rotateKey),
   };
 }

@@ -79,6 +79,22 @@ describe('running gateways apply changes at once', () => {
     await eventually(async () => (await statusOf(token)) === 401);
   });
 
+  test('a rotation: the old token ends with the overlap, or at once', async () => {
+    const { token, key } = await makeKey();
+    expect(await statusOf(token)).toBe(200);
+    const first = await gateway.admin.rotateKey({ id: key.id, overlap: 60_000 });
+    expect([await statusOf(token), await statusOf(first.token)]).toEqual([200, 200]);
+    await eventually(async () => {
+      now = first.replaced.expiresAt ?? undefined;
+      return (await statusOf(token)) === 401;
+    });
+    expect(await statusOf(first.token)).toBe(200);
+    now = undefined;
+    const second = await gateway.admin.rotateKey({ id: first.key.id, overlap: 0 });
+    await eventually(async () => (await statusOf(first.token)) === 401);
+    expect(await statusOf(second.token)).toBe(200);
+  });
+
   test('deactivation and reactivation of an owner', async () => {
     const { token, email } = await makeKey();
     expect(await statusOf(token)).toBe(200);

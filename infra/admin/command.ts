@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import type { Environment } from '@tocsin/runtime';
+import type { Column, Row } from './table.ts';
 import { type Target, UsageError } from './target.ts';
 
 /** A flag of a command. */
@@ -10,21 +11,52 @@ export interface Flag {
   required?: true;
   /** May be repeated. */
   multiple?: true;
+  /** The only values. */
+  choices?: readonly string[];
+  /** Has a `--no-` form. */
+  negatable?: true;
+  /** The value is the name of a file. */
+  isFile?: true;
 }
 
-export interface Command {
-  /** The two words that select the command. */
+interface CommandBase {
+  /** The words that select the command. */
   name: string;
   summary: string;
+  /** The one value that stands without a flag. */
+  argument?: { name: string; help: string; choices?: readonly string[] };
   flags: Record<string, Flag>;
-  /** Returns the object that `--json` prints. */
-  run(values: FlagValues, target: Target): Promise<Record<string, unknown>>;
+  /** How the answer is printed as a table for people. */
+  table?: { rows(answer: Answer): Row[]; columns: readonly Column[] };
+}
+
+/** The object that `--json` prints. */
+export type Answer = Record<string, unknown>;
+
+/** A command that works on the databases of an instance. */
+export interface TargetCommand extends CommandBase {
+  run(values: FlagValues, target: Target): Promise<Answer>;
+}
+
+/** A command that needs no database, or that finds by itself what it works on. A string is printed as it is. */
+export interface FreeCommand extends CommandBase {
+  runFreely(values: FlagValues, context: CommandContext): Promise<Answer | string>;
+}
+
+export type Command = TargetCommand | FreeCommand;
+
+export interface CommandContext {
+  env: Environment;
+  /** Receives a line for stderr. */
+  print: (line: string) => void;
 }
 
 /** The values of the flags of one call. */
 export interface FlagValues {
+  /** The value without a flag; empty for a command that has none. */
+  argument: string;
   text(flag: string): string | undefined;
-  /** The value of a required flag; `parseCall` has checked that it is present. */
+  /** The value of a required flag; the parser has checked that it is present. */
   required(flag: string): string;
   texts(flag: string): string[];
   /** `undefined` when neither the flag nor its `--no-` form is present. */
@@ -35,69 +67,11 @@ export interface FlagValues {
   oneOf<Choice extends string>(flag: string, choices: readonly Choice[]): Choice | undefined;
 }
 
-export interface Call {
-  values: FlagValues;
-  json: boolean;
-  help: boolean;
-}
-
-const COMMON = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
-
-/** @throws UsageError naming a flag that is unknown, missing or repeated */
-export function parseCall(command: Command, args: string[]): Call {
-  const { values, tokens } = parse(command, args);
-  const { json = false, help = false } = values;
-  const seen = new Set<string>();
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
-    if (seen.has(token.name) && command.flags[token.name]?.multiple !== true) {
-      throw new UsageError(`--${token.name} is given twice`);
-    }
-    seen.add(token.name);
+/** @throws UsageError unless the text is an integer from 1 */
+export function parseId(text: string, name: string): number {
+  const id = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(id) || id < 1) {
+    throw new UsageError(`${name}: must be an integer of at least 1`);
   }
-  const missing = Object.entries(command.flags).find(([name, { required }]) => required === true && !seen.has(name));
-  if (missing !== undefined && !help) throw new UsageError(`${command.name}: --${missing[0]} is missing`);
-  return { values: read(values), json, help };
-}
-
-function parse(command: Command, args: string[]) {
-  const options = Object.fromEntries(
-    Object.entries(command.flags).map(([name, { type, multiple }]) => [name, { type, multiple: multiple === true }]),
-  );
-  try {
-    return parseArgs({ args, options: { ...options, ...COMMON }, allowNegative: true, tokens: true });
-  } catch (error) {
-    // The other sentences are about positional arguments, which no command has.
-    throw new UsageError(`${command.name}: ${(error as Error).message.split(/\.\s/, 1)[0]}`);
-  }
-}
-
-function read(values: Record<string, string | boolean | (string | boolean)[] | undefined>): FlagValues {
-  const text = (flag: string) => {
-    const value = values[flag];
-    return typeof value === 'string' ? value : undefined;
-  };
-  return {
-    text,
-    required: (flag) => text(flag) ?? '',
-    texts: (flag) => (Array.isArray(values[flag]) ? values[flag].map(String) : []),
-    flag: (flag) => {
-      const value = values[flag];
-      return typeof value === 'boolean' ? value : undefined;
-    },
-    number: (flag) => {
-      const value = text(flag);
-      if (value === undefined) return undefined;
-      if (value === 'none') return null;
-      if (!/^\d+(?:\.\d+)?$/.test(value)) throw new UsageError(`--${flag}: ${value} is neither a number nor none`);
-      return Number(value);
-    },
-    oneOf: (flag, choices) => {
-      const value = text(flag);
-      if (value === undefined) return undefined;
-      const choice = choices.find((each) => each === value);
-      if (choice === undefined) throw new UsageError(`--${flag}: ${value} is not one of ${choices.join(', ')}`);
-      return choice;
-    },
-  };
+  return id;
 }

@@ -1,9 +1,59 @@
 import { SCOPES } from '@tocsin/http';
-import type { Command } from './command.ts';
+import { type Command, type Flag, parseId } from './command.ts';
+import type { Row } from './table.ts';
 import { UsageError } from './target.ts';
-import { keyView } from './views.ts';
+import { keyView, ownedKeyView } from './views.ts';
+
+const id: Flag = { type: 'string', value: 'N', help: "the key's ID", required: true };
+const expires: Flag = {
+  type: 'string',
+  value: 'TIME',
+  help: 'when the key expires, such as 2030-01-31T12:00:00Z; never by default',
+};
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a duration such as `24h`. @throws UsageError for another text */
+function parseDuration(text: string, flag: string): number {
+  const [, amount, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) {
+    throw new UsageError(`--${flag}: ${text} is not a duration such as 90s, 30m, 24h or 7d`);
+  }
+  return Number(amount) * (UNITS[unit] ?? 0);
+}
+
+const now = () => new Date().toISOString();
 
 export const keyCommands: readonly Command[] = [
+  {
+    name: 'key list',
+    summary: 'List the API keys of all workspaces, of one, or of a user; never their tokens',
+    flags: {
+      workspace: { type: 'string', value: 'SLUG', help: 'only the keys of this workspace' },
+      user: { type: 'string', value: 'EMAIL', help: 'only the keys of users with this email address' },
+    },
+    table: {
+      rows: ({ keys }) => keys as Row[],
+      columns: [
+        ...['id', 'workspace', 'user', 'name', 'prefix', 'state'],
+        ['scopes', ({ scopes }) => ((scopes as string[]).length === SCOPES.length ? 'all' : scopes)],
+        ...['created_at', 'expires_at', 'revoked_at', 'replaced_by'],
+      ],
+    },
+    run: async (values, { gateway }) => {
+      const keys = await gateway.listKeys({ workspace: values.text('workspace'), user: values.text('user') });
+      const at = now();
+      return { keys: keys.map((key) => ownedKeyView(key, at)) };
+    },
+  },
+  {
+    name: 'key show',
+    summary: 'Show an API key; never its token',
+    flags: { id },
+    run: async (values, { gateway }) => ({
+      key: ownedKeyView(await gateway.getKey(parseId(values.required('id'), '--id')), now()),
+    }),
+  },
   {
     name: 'key create',
     summary: 'Create an API key and print its token; the token is shown only once',
@@ -11,13 +61,9 @@ export const keyCommands: readonly Command[] = [
       workspace: { type: 'string', value: 'SLUG', help: 'the workspace', required: true },
       user: { type: 'string', value: 'EMAIL', help: 'the user that the key acts for', required: true },
       name: { type: 'string', value: 'NAME', help: 'the purpose of the key', required: true },
-      scope: { type: 'string', value: 'SCOPE', help: `may be repeated: ${SCOPES.join(', ')}`, multiple: true },
+      scope: { type: 'string', value: 'SCOPE', help: 'may be repeated', multiple: true, choices: SCOPES },
       'all-scopes': { type: 'boolean', help: 'all scopes' },
-      expires: {
-        type: 'string',
-        value: 'TIME',
-        help: 'when the key expires, such as 2030-01-31T12:00:00Z; never by default',
-      },
+      expires,
     },
     run: async (values, { gateway }) => {
       const scopes = values.flag('all-scopes') === true ? SCOPES : values.texts('scope');
@@ -33,13 +79,33 @@ export const keyCommands: readonly Command[] = [
     },
   },
   {
+    name: 'key rotate',
+    summary: 'Replace an API key by one with the same user, name and scopes, and print its token',
+    flags: {
+      id,
+      overlap: {
+        type: 'string',
+        value: 'DURATION',
+        help: 'how long the old token stays valid, such as 24h, at most 30d; by default it is revoked at once',
+      },
+      expires: { ...expires, help: "when the new key expires; by default with the old key's expiry" },
+    },
+    run: async (values, { gateway }) => {
+      const { key, token, replaced } = await gateway.rotateKey({
+        id: parseId(values.required('id'), '--id'),
+        overlap: parseDuration(values.text('overlap') ?? '0s', 'overlap'),
+        expires: values.text('expires'),
+      });
+      const at = now();
+      return { key: ownedKeyView(key, at), token, replaced: ownedKeyView(replaced, at) };
+    },
+  },
+  {
     name: 'key revoke',
     summary: 'Revoke an API key permanently',
-    flags: { id: { type: 'string', value: 'N', help: "the key's ID", required: true } },
-    run: async (values, { gateway }) => {
-      const id = Number(values.required('id'));
-      if (!Number.isSafeInteger(id) || id < 1) throw new UsageError('--id: must be an integer of at least 1');
-      return { key: keyView(await gateway.revokeKey(id)) };
-    },
+    flags: { id },
+    run: async (values, { gateway }) => ({
+      key: keyView(await gateway.revokeKey(parseId(values.required('id'), '--id'))),
+    }),
   },
 ];

@@ -1,15 +1,27 @@
 import { DomainError } from '@tocsin/http';
 import { describeStartFailure, type Environment, isDatabaseUnavailable } from '@tocsin/runtime';
-import { type Command, parseCall } from './command.ts';
-import { commandHelp, overview } from './help.ts';
+import type { Command } from './command.ts';
+import { completionCommand } from './completion-command.ts';
+import { deadLetterCommands } from './dead-letter-commands.ts';
+import { formatAnswer } from './format-answer.ts';
 import { keyCommands } from './key-commands.ts';
+import { parseCall } from './parse-call.ts';
 import { slackCommands } from './slack-commands.ts';
 import { UsageError, withTarget } from './target.ts';
 import { userCommands } from './user-commands.ts';
-import { formatAnswer } from './views.ts';
+import { webhookCommands } from './webhook-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
-const COMMANDS: readonly Command[] = [...workspaceCommands, ...userCommands, ...keyCommands, ...slackCommands];
+const MANAGEMENT: readonly Command[] = [
+  ...workspaceCommands,
+  ...userCommands,
+  ...keyCommands,
+  ...slackCommands,
+  ...webhookCommands,
+  ...deadLetterCommands,
+];
+
+const COMMANDS: readonly Command[] = [...MANAGEMENT, completionCommand(MANAGEMENT)];
 
 /** The text for stdout after success, or the one-line error message for stderr. */
 export interface Outcome {
@@ -19,7 +31,7 @@ export interface Outcome {
 
 /**
  * Runs a command line on the instance that `env` names.
- * @param print receives a line that names each database before it is used
+ * @param print receives lines for stderr; one names each database or broker before it is used
  */
 export async function runAdmin(
   args: string[],
@@ -34,19 +46,15 @@ export async function runAdmin(
 }
 
 async function run(args: string[], env: Environment, print: (line: string) => void): Promise<string> {
-  if (args.length === 1 && (args[0] === '--help' || args[0] === '-h')) return overview(COMMANDS);
-  const command = COMMANDS.find(({ name }) => name === args.slice(0, 2).join(' '));
-  if (command === undefined) throw new UsageError(unknownCommand(args));
-  const { values, json, help } = parseCall(command, args.slice(2));
-  if (help) return commandHelp(command);
-  const answer = await withTarget(env, print, async (target) => command.run(values, target));
-  return json ? JSON.stringify(answer) : formatAnswer(answer).join('\n');
-}
-
-function unknownCommand(args: string[]): string {
-  const words = args.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const what = words.length === 0 ? 'name a command' : `there is no command ${words.join(' ')}`;
-  return `${what}: ${COMMANDS.map(({ name }) => name).join(', ')}`;
+  const call = parseCall(COMMANDS, args);
+  if (call.kind === 'text') return call.text;
+  const { command, values, json } = call;
+  const answer =
+    'run' in command
+      ? await withTarget(env, print, async (target) => command.run(values, target))
+      : await command.runFreely(values, { env, print });
+  if (typeof answer === 'string') return answer;
+  return json ? JSON.stringify(answer) : formatAnswer(command, answer);
 }
 
 const NO_DATABASE = '3D000';

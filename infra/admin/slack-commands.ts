@@ -35,6 +35,7 @@ export const slackCommands: readonly Command[] = [
         type: 'string',
         value: 'FILE',
         help: "a file with the Slack app's bot token, which is stored encrypted",
+        isFile: true,
       },
       'bot-token': {
         type: 'string',

@@ -10,7 +10,9 @@ export class UsageError extends Error {}
 
 /** What a command works on. */
 export interface Target {
-  gateway: Administration;
+  readonly gateway: Administration;
+  /** Receives a line for stderr. */
+  print: (line: string) => void;
   /** A connection as the role that owns an app's schema. @throws UsageError when no setting names its database */
   database(app: AppName): Knex;
   /** The keys that encrypt secrets at rest. @throws UsageError when they are not set */
@@ -54,6 +56,7 @@ export async function withTarget<Result>(
   try {
     return await work({
       gateway: administration(open('gateway')),
+      print,
       database: open,
       secretKeys: () => {
         const keys = selection.env['TOCSIN_SECRET_KEYS'] ?? '';

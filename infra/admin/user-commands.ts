@@ -1,5 +1,6 @@
 import { ROLES, SEATS } from '../../gateway/src/administration.ts';
 import type { Command, Flag } from './command.ts';
+import type { Row } from './table.ts';
 import { UsageError } from './target.ts';
 import { userView } from './views.ts';
 
@@ -8,8 +9,8 @@ const userFlags: Record<string, Flag> = {
   email: { type: 'string', value: 'EMAIL', help: "the user's email address; case does not matter", required: true },
 };
 
-const role: Flag = { type: 'string', value: 'ROLE', help: `${ROLES.join(', ')}; member by default` };
-const seat: Flag = { type: 'string', value: 'SEAT', help: `${SEATS.join(' or ')}; none by default` };
+const role: Flag = { type: 'string', value: 'ROLE', help: 'member by default', choices: ROLES };
+const seat: Flag = { type: 'string', value: 'SEAT', help: 'none by default', choices: SEATS };
 
 const activation = (name: string, active: boolean, summary: string): Command => ({
   name,
@@ -23,6 +24,29 @@ const activation = (name: string, active: boolean, summary: string): Command => 
 });
 
 export const userCommands: readonly Command[] = [
+  {
+    name: 'user list',
+    summary: 'List the users of all workspaces, or of one',
+    flags: { workspace: { type: 'string', value: 'SLUG', help: 'only the users of this workspace' } },
+    table: {
+      rows: ({ users }) => users as Row[],
+      columns: ['id', 'workspace', 'email', 'name', 'role', 'seat', 'active', 'created_at'],
+    },
+    run: async (values, { gateway }) => ({
+      users: (await gateway.listUsers(values.text('workspace'))).map((user) => ({
+        ...userView(user),
+        workspace: user.workspace,
+      })),
+    }),
+  },
+  {
+    name: 'user show',
+    summary: 'Show a user',
+    flags: userFlags,
+    run: async (values, { gateway }) => ({
+      user: userView(await gateway.getUser(values.required('workspace'), values.required('email'))),
+    }),
+  },
   {
     name: 'user create',
     summary: 'Create a user',
@@ -50,8 +74,8 @@ export const userCommands: readonly Command[] = [
     flags: {
       ...userFlags,
       name: { type: 'string', value: 'NAME', help: 'the display name' },
-      role: { ...role, help: ROLES.join(', ') },
-      seat: { ...seat, help: SEATS.join(' or ') },
+      role: { ...role, help: '' },
+      seat: { ...seat, help: '' },
     },
     run: async (values, { gateway }) => {
       const read = { name: values.text('name'), role: values.oneOf('role', ROLES), seat: values.oneOf('seat', SEATS) };

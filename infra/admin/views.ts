@@ -1,17 +1,9 @@
-import type { ApiKey, User, Workspace } from '../../gateway/src/administration.ts';
+import type { ApiKey, OwnedKey, User, Workspace } from '../../gateway/src/administration.ts';
 
-export const workspaceView = (workspace: Workspace) => ({
-  id: workspace.id,
-  slug: workspace.slug,
-  name: workspace.name,
-  is_demo: workspace.isDemo,
-  history_days: workspace.historyDays,
-  reporting_currency: workspace.reportingCurrency,
-  short_title_required: workspace.shortTitleRequired,
-  rate_limit: workspace.rateLimit,
-  created_at: workspace.createdAt,
-  updated_at: workspace.updatedAt,
-});
+/** All settings of a workspace, whatever they are; its version is internal. */
+export function workspaceView({ version: _, ...workspace }: Workspace): Record<string, unknown> {
+  return snakeCase(workspace);
+}
 
 export const userView = (user: User) => ({
   id: user.id,
@@ -36,22 +28,26 @@ export const keyView = (key: ApiKey) => ({
   created_at: key.createdAt,
 });
 
-/** Formats an object for people: one line for each property, nested objects indented. */
-export function formatAnswer(answer: Record<string, unknown>, indent = ''): string[] {
-  return Object.entries(answer).flatMap(([name, value]) => {
-    if (isList(value)) return [`${indent}${name}`, ...value.flatMap((item) => [`${indent}  - ${formatItem(item)}`])];
-    if (isRecord(value)) return [`${indent}${name}`, ...formatAnswer(value, `${indent}  `)];
-    if (Array.isArray(value)) return [`${indent}${name}: ${value.join(', ')}`];
-    return [`${indent}${name}: ${typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)}`];
-  });
+/** A key with its owner, and whether its token is valid. */
+export const ownedKeyView = (key: OwnedKey, now: string) => ({
+  ...keyView(key),
+  replaced_by: key.replacedBy,
+  workspace: key.workspace,
+  user: key.user,
+  state: stateOf(key, now),
+});
+
+function stateOf({ revokedAt, expiresAt, ownerActive }: OwnedKey, now: string): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  return ownerActive ? 'active' : 'user deactivated';
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: unknown): value is Record<string, unknown>[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isRecord);
-
-const formatItem = (item: Record<string, unknown>) =>
-  Object.entries(item)
-    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
-    .join(', ');
+/** Converts the names of properties, also of nested objects. */
+export const snakeCase = (record: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]: [string, unknown]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? snakeCase(value) : value,
+    ]),
+  );

@@ -1,12 +1,13 @@
 import type { Command, Flag, FlagValues } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
+import type { Row } from './table.ts';
 import { UsageError } from './target.ts';
 import { workspaceView } from './views.ts';
 
 const slug: Flag = { type: 'string', value: 'SLUG', help: 'the first label of its host name', required: true };
 
 const settingFlags: Record<string, Flag> = {
-  demo: { type: 'boolean', help: 'make it a demo workspace, which sends no webhooks; --no-demo undoes it' },
+  demo: { type: 'boolean', negatable: true, help: 'make it a demo workspace, which sends no webhooks' },
   'history-days': {
     type: 'string',
     value: 'N',
@@ -19,7 +20,8 @@ const settingFlags: Record<string, Flag> = {
   },
   'short-title-required': {
     type: 'boolean',
-    help: 'require a short title for incidents; --no-short-title-required undoes it',
+    negatable: true,
+    help: 'require a short title for incidents',
   },
   'rate-limit': { type: 'string', value: 'N', help: "requests per minute; none uses the installation's default" },
 };
@@ -38,6 +40,24 @@ function settings(values: FlagValues) {
 }
 
 export const workspaceCommands: readonly Command[] = [
+  {
+    name: 'workspace list',
+    summary: 'List all workspaces',
+    flags: {},
+    table: {
+      rows: ({ workspaces }) => workspaces as Row[],
+      columns: ['id', 'slug', 'name', ['demo', (row) => row['is_demo']], 'created_at'],
+    },
+    run: async (_, { gateway }) => ({ workspaces: (await gateway.listWorkspaces()).map(workspaceView) }),
+  },
+  {
+    name: 'workspace show',
+    summary: 'Show all settings of a workspace',
+    flags: { slug },
+    run: async (values, { gateway }) => ({
+      workspace: workspaceView(await gateway.getWorkspace(values.required('slug'))),
+    }),
+  },
   {
     name: 'workspace create',
     summary: 'Create a workspace',
@@ -65,7 +85,10 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspace configure',
     summary: 'Replace statuses, severities, tiers, exchange rates or timeline groups',
-    flags: { slug, file: { type: 'string', value: 'FILE', help: 'a JSON file with the new lists', required: true } },
+    flags: {
+      slug,
+      file: { type: 'string', value: 'FILE', help: 'a JSON file with the new lists', required: true, isFile: true },
+    },
     run: configureWorkspace,
   },
 ];

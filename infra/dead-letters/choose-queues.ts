@@ -1,6 +1,8 @@
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
-import { MEMORY_BROKER } from '../apps.ts';
+import { APPS, MEMORY_BROKER } from '../apps.ts';
 import { dataDirPath, findRunningInstance } from '../data-dir.ts';
+import { migrateConfig, type SchemaTarget } from '../migrate/config.ts';
+import { describeDatabase } from '../migrate/describe-database.ts';
 
 const settings = { ...brokerSettings, TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE };
 
@@ -14,7 +16,8 @@ interface BrokerChoice {
 /** The queues of an instance without RabbitMQ; its dead letters are in the databases that `env` names. */
 interface DatabaseChoice {
   kind: 'database';
-  env: Environment;
+  /** Those of the services that publish events. */
+  targets: SchemaTarget[];
 }
 
 export type QueueChoice = BrokerChoice | DatabaseChoice;
@@ -30,8 +33,7 @@ export async function chooseQueues(env: Environment, print: (line: string) => vo
   const isNamed = configured['AMQP_URL'] !== undefined;
   if (instance === undefined) {
     if (!isNamed && configured['TOCSIN_BROKER'] === MEMORY_BROKER) {
-      print('using the databases that the settings name; TOCSIN_BROKER is set, so there is no broker');
-      return { kind: 'database', env: configured };
+      return chooseDatabases(configured, 'named by the settings; TOCSIN_BROKER is set, so there is no broker', print);
     }
     if (!isNamed) {
       throw new Error(
@@ -45,8 +47,7 @@ export async function chooseQueues(env: Environment, print: (line: string) => vo
   }
 
   if (!isNamed && instance.env['TOCSIN_BROKER'] === MEMORY_BROKER) {
-    print(`using the databases of the instance at ${instance.baseUrl}, which has no broker`);
-    return { kind: 'database', env: instance.env };
+    return chooseDatabases(instance.env, `of the instance at ${instance.baseUrl}, which has no broker`, print);
   }
   const url = instance.env['AMQP_URL'] ?? '';
   const instanceChoice = url === '' ? undefined : read(instance.env);
@@ -74,6 +75,19 @@ export async function chooseQueues(env: Environment, print: (line: string) => vo
       `not the settings of the running instance at ${instance.baseUrl} (${where})`,
   );
   return choice;
+}
+
+/** @throws Error when no setting names a database: there is no default for what is written to */
+function chooseDatabases(env: Environment, origin: string, print: (line: string) => void): DatabaseChoice {
+  const targets = migrateConfig(env).targets.filter(({ app }) => APPS[app].publishesEvents);
+  const unnamed = targets.find(({ variable }) => variable === undefined);
+  if (unnamed !== undefined) {
+    throw new Error(
+      `the database of the ${unnamed.app} service is not named: set ${APPS[unnamed.app].databaseVariable} or DATABASE_URL`,
+    );
+  }
+  for (const place of new Set(targets.map(({ url }) => describeDatabase(url)))) print(`using ${place}, ${origin}`);
+  return { kind: 'database', targets };
 }
 
 function read(env: Environment): BrokerChoice {

@@ -1,7 +1,6 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { type Environment, type Knex, openDatabase } from '@tocsin/runtime';
-import { APPS } from '../apps.ts';
-import { migrateConfig } from '../migrate/config.ts';
+import { type Knex, openDatabase } from '@tocsin/runtime';
+import type { SchemaTarget } from '../migrate/config.ts';
 import { type DeadLetter, type DeadLetters, QUEUES_BY_NAME } from './dead-letters.ts';
 
 interface Row {
@@ -17,15 +16,13 @@ interface Row {
  * Runs `work` on the dead letters of an instance without RabbitMQ: each publisher's database holds those of its events.
  */
 export async function withOutboxDeadLetters<Result>(
-  env: Environment,
+  targets: readonly SchemaTarget[],
   work: (deadLetters: DeadLetters) => Promise<Result>,
 ): Promise<Result> {
-  const publishers = migrateConfig(env)
-    .targets.filter(({ app }) => APPS[app].publishesEvents)
-    .map(({ schema, url }) => ({
-      schema,
-      database: openDatabase({ url, schema, application: 'tocsin-dead-letters', poolSize: 1 }),
-    }));
+  const publishers = targets.map(({ schema, url }) => ({
+    schema,
+    database: openDatabase({ url, schema, application: 'tocsin-dead-letters', poolSize: 1 }),
+  }));
   try {
     return await work(deadLetters(new Map(publishers.map(({ schema, database }) => [schema, database]))));
   } finally {

@@ -1,6 +1,6 @@
 import { DomainError, SCOPES } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
-import { administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
+import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';
 import { workspaceApi } from './api.ts';
 import { addSampleData } from './sample-data.ts';
@@ -17,54 +17,73 @@ const OWNER = {
 /** What a new user needs to begin. */
 export interface Demo {
   baseUrl: string;
-  token: string;
-  /** A command that creates an incident. */
-  curl: string;
+  /** Undefined when an administrator has revoked the demo key. */
+  token: string | undefined;
   /** Why sample data is missing, if it is. */
   error: string | undefined;
 }
 
-/** Creates the demo workspace once. Its token is kept in the data folder, so it is the same at every start. */
-export async function createDemo(instance: { url: string; env: Environment; dataDir: DataDir }): Promise<Demo> {
-  const { url, env, dataDir } = instance;
-  const { port } = new URL(url);
-  const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${port}`;
-  const token = await dataDir.secret('demo-token', async () => createToken(env));
-  const error = await addSampleData(workspaceApi({ baseUrl: url, host, token })).then(
-    () => undefined,
-    (reason: unknown) => (reason as Error).message,
-  );
-  const baseUrl = `http://${host}`;
-  return { baseUrl, token, curl: curlFor(baseUrl, token), error };
+export interface DemoOptions {
+  /** The gateway's address. */
+  url: string;
+  env: Environment;
+  dataDir: DataDir;
+  /** The file of the data folder that keeps the token: each database needs its own. */
+  tokenFile: string;
+  /** Add nothing to a database that has workspaces already. */
+  onlyIfEmpty: boolean;
 }
 
-async function createToken(env: Environment): Promise<string> {
+/**
+ * Creates the demo workspace once. Its token is kept in the data folder, so it is the same at every start.
+ * @returns undefined when the database belongs to others
+ */
+export async function createDemo(options: DemoOptions): Promise<Demo | undefined> {
+  const { url, env } = options;
   const database = openGatewayDatabase(env);
-  const admin = administration(database, systemClock);
+  let token: DemoToken;
   try {
-    // An earlier start may have been interrupted.
-    await admin.createWorkspace(WORKSPACE).catch(ignoreConflict);
-    await admin.createUser(OWNER).catch(ignoreConflict);
-    const { token } = await admin.createKey({
-      workspace: WORKSPACE.slug,
-      user: OWNER.email,
-      name: 'demo',
-      scopes: SCOPES,
-    });
-    return token;
+    token = await findToken(administration(database, systemClock), options);
   } finally {
     await database.destroy();
   }
+  if (token.kind === 'none') return undefined;
+  const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${new URL(url).port}`;
+  const baseUrl = `http://${host}`;
+  if (token.kind === 'ended') return { baseUrl, token: undefined, error: undefined };
+  const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: token.text })).then(
+    () => undefined,
+    (reason: unknown) => (reason as Error).message,
+  );
+  return { baseUrl, token: token.text, error };
+}
+
+type DemoToken = { kind: 'valid'; text: string } | { kind: 'ended' } | { kind: 'none' };
+
+async function findToken(admin: Administration, { dataDir, tokenFile, onlyIfEmpty }: DemoOptions): Promise<DemoToken> {
+  const stored = await dataDir.findSecret(tokenFile);
+  const key = stored === undefined ? undefined : await admin.findKeyByToken(stored);
+  if (stored !== undefined && key !== undefined) {
+    const hasExpired = key.expiresAt !== null && key.expiresAt <= systemClock.now();
+    // Whoever revoked the key did not ask for another one.
+    return key.revokedAt !== null || hasExpired || !key.ownerActive
+      ? { kind: 'ended' }
+      : { kind: 'valid', text: stored };
+  }
+  if (onlyIfEmpty && (await admin.hasWorkspaces())) return { kind: 'none' };
+  const text = await createToken(admin);
+  await dataDir.replaceSecret(tokenFile, text);
+  return { kind: 'valid', text };
+}
+
+async function createToken(admin: Administration): Promise<string> {
+  // An earlier start may have been interrupted.
+  await admin.createWorkspace(WORKSPACE).catch(ignoreConflict);
+  await admin.createUser(OWNER).catch(ignoreConflict);
+  const key = { workspace: WORKSPACE.slug, user: OWNER.email, name: 'demo', scopes: SCOPES };
+  return (await admin.createKey(key)).token;
 }
 
 function ignoreConflict(error: unknown): void {
   if (!(error instanceof DomainError) || error.status !== 409) throw error;
 }
-
-const curlFor = (baseUrl: string, token: string) =>
-  [
-    `curl -sS ${baseUrl}/api/v1/incidents \\`,
-    `  -H 'Authorization: Bearer ${token}' \\`,
-    `  -H 'Content-Type: application/json' -H 'Idempotency-Key: first-incident' \\`,
-    `  -d '{"title": "Checkout is down", "service": "checkout", "severity": "sev1"}'`,
-  ].join('\n');

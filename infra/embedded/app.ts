@@ -9,6 +9,7 @@ import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '..
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { bindError } from '../ports.ts';
+import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile, rotate } from './logs.ts';
 import { WrongPassword } from './postgres-process.ts';
@@ -22,6 +23,13 @@ export interface EmbeddedTocsin extends App {
   readonly logFile: string;
 }
 
+/** `step` runs each part of the start. */
+export interface EmbeddedOptions {
+  config: EmbeddedConfig;
+  env: Environment;
+  step: Step;
+}
+
 /** For the pools of five apps, some of which have two, and for commands. */
 const connectionsFor = (poolSize: number) => 8 * poolSize + 20;
 
@@ -31,7 +39,7 @@ const connectionsFor = (poolSize: number) => 8 * poolSize + 20;
  * nothing.
  * @throws an error with a one-line message; nothing is left running
  */
-export async function startEmbedded(config: EmbeddedConfig, env: Environment): Promise<EmbeddedTocsin> {
+export async function startEmbedded({ config, env, step }: EmbeddedOptions): Promise<EmbeddedTocsin> {
   const closing: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -48,18 +56,20 @@ export async function startEmbedded(config: EmbeddedConfig, env: Environment): P
     const folder = path.join(dataDir.path, 'postgres');
     // Before the database is created: a database without keys beside it has lost them.
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(folder));
-    const postgres = await startPostgres({
-      folder,
-      password: await dataDir.secret('postgres-password', async () => {
-        const password = randomBytes(24).toString('base64url');
-        const isRepair = await changePassword(folder, password);
-        if (isRepair) log.warn('postgres-password was missing; the database has a new password');
-        return password;
-      }),
-      logFile: await rotate(path.join(dataDir.path, 'postgres.log')),
-      maxConnections: connectionsFor(config.poolSize),
-      onCrash: () => log.error('the database stopped unexpectedly; restarting it'),
-    }).catch((error: unknown) => {
+    const launch = async () =>
+      startPostgres({
+        folder,
+        password: await dataDir.secret('postgres-password', async () => {
+          const password = randomBytes(24).toString('base64url');
+          const isRepair = await changePassword(folder, password);
+          if (isRepair) log.warn('postgres-password was missing; the database has a new password');
+          return password;
+        }),
+        logFile: await rotate(path.join(dataDir.path, 'postgres.log')),
+        maxConnections: connectionsFor(config.poolSize),
+        onCrash: () => log.error('the database stopped unexpectedly; restarting it'),
+      });
+    const postgres = await step('PostgreSQL', launch).catch((error: unknown) => {
       throw error instanceof WrongPassword ? passwordMismatch(dataDir.path, folder, error) : error;
     });
     closing.push(postgres.stop);
@@ -69,7 +79,7 @@ export async function startEmbedded(config: EmbeddedConfig, env: Environment): P
       DATABASE_URL: inDatabase(postgres.url, 'tocsin'),
       TOCSIN_SECRET_KEYS: secretKeys,
     };
-    await migrateAll(migrateConfig(settings), (line) => log.info(line));
+    await step('migrations', async () => migrateAll(migrateConfig(settings), (line) => log.info(line)));
 
     const environments = await appEnvironments(settings);
     const broker = new MemoryBroker();
@@ -79,11 +89,13 @@ export async function startEmbedded(config: EmbeddedConfig, env: Environment): P
       APPS[name].start(environments[name], { ...shared, log: logs.loggerOf(name) });
     const services: App[] = [];
     closing.push(async () => Promise.all(services.map(async (service) => service.stop())));
-    const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => services.push(await start(name))));
-    for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
+    await step('services', async () => {
+      const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => services.push(await start(name))));
+      for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
+    });
 
     // The gateway starts last and stops first: while it takes requests, the services are running.
-    const gateway = await start('gateway');
+    const gateway = await step('gateway', async () => start('gateway'));
     closing.push(async () => gateway.stop());
 
     const { port } = new URL(gateway.url);

@@ -1,24 +1,23 @@
 import path from 'node:path';
 import { runProcess } from '@tocsin/runtime';
 import { createDemo } from '../demo/create-demo.ts';
+import { endBlock } from '../demo/end-block.ts';
 import { environment, ROOT } from '../environment.ts';
+import { stepPrinter } from '../steps.ts';
 import { startEmbedded } from './app.ts';
 import { embeddedConfig } from './config.ts';
 
 await runProcess(async () => {
   const env = environment();
   const config = embeddedConfig(env);
-  const app = await startEmbedded(config, env);
+  const step = stepPrinter(console.log);
+  const app = await startEmbedded({ config, env, step });
   try {
-    if (config.demo) {
-      const { baseUrl, token, curl, error } = await createDemo(app);
-      if (error !== undefined) console.error(`cannot create all sample data: ${error}`);
-      console.log(`sample workspace  ${baseUrl}\ntoken             ${token}\n\n${curl}\n`);
-    }
-    console.log(
-      `data in ${displayPath(app.dataDir.path)}, log in ${displayPath(app.logFile)}; Ctrl-C stops everything`,
-    );
-    console.log(`ready ${app.url}`);
+    const options = { ...app, tokenFile: 'demo-token', onlyIfEmpty: false };
+    const demo = config.demo ? await step('demo data', async () => createDemo(options)) : undefined;
+    if (demo?.error !== undefined) console.error(`cannot create all sample data: ${demo.error}`);
+    const notes = [`data in ${displayPath(app.dataDir.path)}, log in ${displayPath(app.logFile)}`];
+    console.log(endBlock({ url: app.url, demo, notes }));
     return app;
   } catch (error) {
     await app.stop();

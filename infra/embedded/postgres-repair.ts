@@ -17,7 +17,8 @@ export async function checkVersion({ cluster, version }: PostgresInstallation): 
   if (!/^\d{1,3}$/.test(existing) || existing === installed) return;
   throw new Error(
     `the database in ${cluster} is of PostgreSQL ${existing}, and this is PostgreSQL ${installed}: start the release of Tocsin ` +
-      'that made it and take the data over with pg_dump and psql, or remove them with make reset',
+      `that made it, dump the database with pg_dump ${existing} or later, and restore the dump with this release, ` +
+      'as docs/guides/upgrading.md shows; or remove the data with make reset',
   );
 }
 

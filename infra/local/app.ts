@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
 import { type AppName, appEnvironments, clientSettings, SERVICE_NAMES } from '../apps.ts';
-import { openDataDir, secretKeysFor } from '../data-dir.ts';
+import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { bindError } from '../ports.ts';
+import type { Step } from '../steps.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
 import { findEncryptedData } from './find-encrypted-data.ts';
@@ -14,11 +15,25 @@ import { superviseApp } from './supervised-app.ts';
 /** Milliseconds; a running app connects to its database at once. */
 const READY_TIMEOUT = 30_000;
 
+/** `step` runs each part of the start. */
+export interface LocalOptions {
+  config: LocalConfig;
+  env: Environment;
+  step: Step;
+}
+
+/** The apps as processes. */
+export interface LocalTocsin extends App {
+  /** The environment by which a command reaches the instance. */
+  readonly env: Environment;
+  readonly dataDir: DataDir;
+}
+
 /**
  * Starts each app as a process, on the servers that the environment names, and keeps them running.
  * @throws an error with a one-line message; nothing is left running
  */
-export async function startLocal(config: LocalConfig, env: Environment): Promise<App> {
+export async function startLocal({ config, env, step }: LocalOptions): Promise<LocalTocsin> {
   const closing: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -30,9 +45,10 @@ export async function startLocal(config: LocalConfig, env: Environment): Promise
     if (inUse !== undefined) throw inUse;
 
     const databases = migrateConfig(env);
-    await migrateAll(databases, (line) => {
+    const print = (line: string) => {
       if (!line.endsWith('up to date')) console.log(line);
-    });
+    };
+    await step('migrations', async () => migrateAll(databases, print));
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
     const environments = await appEnvironments({ ...env, TOCSIN_SECRET_KEYS: secretKeys });
@@ -50,19 +66,18 @@ export async function startLocal(config: LocalConfig, env: Environment): Promise
     const gateways: App[] = [];
     for (const apps of [services, gateways]) closing.push(async () => Promise.all(apps.map(async (app) => app.stop())));
     // The gateway starts last and stops first: while it takes requests, the services are running.
-    const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => start(name, services)));
-    for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
-    const gateway = await start('gateway', gateways);
+    await step('services', async () => {
+      const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => start(name, services)));
+      for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
+    });
+    const gateway = await step('gateway', async () => start('gateway', gateways));
 
     const { port } = new URL(gateway.url);
     const url = `http://localhost:${port}`;
-    await dataDir.register({
-      env: clientSettings({ ...environments.gateway, ...config.servers, PORT: port }),
-      pid: process.pid,
-      baseUrl: url,
-    });
+    const reachable = { ...environments.gateway, ...config.servers, PORT: port };
+    await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
     let stopped: Promise<void> | undefined;
-    return { url, stop: async () => (stopped ??= closeAll()) };
+    return { url, env: reachable, dataDir, stop: async () => (stopped ??= closeAll()) };
   } catch (error) {
     await closeAll();
     throw error;

@@ -1,11 +1,25 @@
 import { runProcess } from '@tocsin/runtime';
+import { createDemo } from '../demo/create-demo.ts';
+import { endBlock } from '../demo/end-block.ts';
 import { environment } from '../environment.ts';
+import { stepPrinter } from '../steps.ts';
+import { describeDatabase } from '../migrate/describe-database.ts';
 import { startLocal } from './app.ts';
 import { localConfig } from './config.ts';
 
 await runProcess(async () => {
   const env = environment();
-  const app = await startLocal(localConfig(env), env);
-  console.log(`ready ${app.url}`);
-  return app;
+  const config = localConfig(env);
+  const step = stepPrinter(console.log);
+  const app = await startLocal({ config, env, step });
+  try {
+    const options = { ...app, tokenFile: 'services-demo-token', onlyIfEmpty: true };
+    const demo = config.demo ? await step('demo data', async () => createDemo(options)) : undefined;
+    if (demo?.error !== undefined) console.error(`cannot create all sample data: ${demo.error}`);
+    console.log(endBlock({ url: app.url, demo, notes: [`data in ${describeDatabase(config.servers.DATABASE_URL)}`] }));
+    return app;
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { generateSecretKeys, openDatabase, parseSecretKeys } from '@tocsin/runtime';
@@ -8,6 +8,7 @@ import { createTestDatabase, TEST_SECRET_KEYS, type TestDatabase } from '@tocsin
 import { isToken } from '../../gateway/src/domain/token.ts';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';
+import { schema as webhook } from '../../services/webhook/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
 import { chatKeyring } from '../../services/incident/src/usecases/chats.ts';
 import { runAdmin } from '../admin/run-admin.ts';
@@ -21,7 +22,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   database = await createTestDatabase(
-    ...[gateway, incident, catalog].map(({ name, migrations }) => ({ schema: name, migrations })),
+    ...[gateway, incident, catalog, webhook].map(({ name, migrations }) => ({ schema: name, migrations })),
   );
   folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-admin-'));
   env = { DATABASE_URL: database.adminUrl, TOCSIN_DATA_DIR: folder, TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS };
@@ -90,6 +91,7 @@ describe('workspaces', () => {
       ...['workspace', 'set', '--slug', 'full', '--no-demo', '--no-short-title-required'],
       ...['--history-days', 'none', '--rate-limit', 'none'],
     );
+    expect(await json('workspace', 'show', '--slug', 'full')).toEqual(undone);
     expect(undone.workspace).toMatchObject({
       name: 'Full & Co',
       is_demo: false,
@@ -177,6 +179,8 @@ describe('keys', () => {
       token: expect.any(String),
     });
     expect(isToken(created.token)).toBe(true);
+    const owned = { replaced_by: null, workspace: 'acme', user: 'keys@acme.example', state: 'active' };
+    expect(await json('key', 'show', '--id', String(created.key.id))).toEqual({ key: { ...created.key, ...owned } });
     const revoked = await json('key', 'revoke', '--id', String(created.key.id));
     expect(revoked).toEqual({ key: { ...created.key, revoked_at: instant } });
   });
@@ -240,7 +244,7 @@ describe('configuration', () => {
     expect(answer).not.toHaveProperty('workflow_statuses');
     expect(await versionOf('acme')).toBe((before ?? 0) + 1);
     const { output } = await runAdmin(await configure({ timeline_groups: [{ name: 'Mitigation' }] }), env);
-    expect(output).toMatch(/timeline_groups\n {2}- id \d+, name "Mitigation"$/);
+    expect(output).toMatch(/timeline_groups\n {2} *ID {2}NAME\n {2} *\d+ {2}Mitigation$/);
   });
 
   test('stays unchanged in both services when one rejects its part', async () => {
@@ -285,14 +289,21 @@ describe('configuration', () => {
 
 describe('an error is one line', () => {
   test.each([
-    [[], 'name a command: workspace create, '],
-    [['workspace'], 'there is no command workspace: '],
+    [[], 'name a command, --help lists them: workspace, user, key, '],
+    [['workspace'], 'there is no command workspace: workspace list, workspace show, '],
+    [['workspcae', 'list'], 'there is no command workspcae list: workspace, user, key, '],
+    [['--json', 'workspace', 'list'], 'name a command, '],
     [['workspace', 'destroy', '--slug', 'acme'], 'there is no command workspace destroy: '],
-    [['workspace', 'create', '--slug', 'x'], 'workspace create: --name is missing'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--color', 'red'], "Unknown option '--color'"],
+    [['workspace', 'create', '--slug', 'x'], "workspace create: required option '--name <NAME>' not specified"],
+    [
+      ['workspace', 'create', '--slug', 'x', '--name', 'X', '--color', 'red'],
+      "workspace create: unknown option '--color'",
+    ],
     [['workspace', 'create', '--slug', 'x', '--slug', 'y', '--name', 'X'], '--slug is given twice'],
-    [['workspace', 'create', '--slug', 'x', '--name'], "'--name <value>' argument missing"],
-    [['workspace', 'create', 'x', '--slug', 'x', '--name', 'X'], "Unexpected argument 'x'"],
+    [['workspace', 'create', '--slug', 'x', '--name'], "option '--name <NAME>' argument missing"],
+    [['workspace', 'create', 'x', '--slug', 'x', '--name', 'X'], 'workspace create: too many arguments'],
+    [['workspace', 'create', '--slug', '--name', 'X'], '--slug: the value is missing'],
+    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--demo', '--no-demo'], '--demo is given twice'],
     [['workspace', 'create', '--slug', 'acme', '--name', 'X'], 'The workspace acme exists already'],
     [['workspace', 'create', '--slug', 'No', '--name', 'X'], 'A slug is'],
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--history-days', 'all'], '--history-days: all is neither'],
@@ -330,6 +341,23 @@ describe('an error is one line', () => {
     ],
     [['slack', 'disconnect', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
     [['slack', 'list'], 'there is no command slack list'],
+    [['workspace', 'show', '--slug', 'nobody'], 'The workspace nobody does not exist'],
+    [['user', 'list', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
+    [['user', 'show', '--workspace', 'acme', '--email', 'no@body.c'], 'The user no@body.c in acme does not exist'],
+    [['key', 'list', '--workspace', 'acme', '--user', 'no@body.c'], 'The user no@body.c in acme does not exist'],
+    [['key', 'show', '--id', '999999'], 'The key 999999 does not exist'],
+    [['key', 'rotate', '--id', '999999'], 'The key 999999 does not exist'],
+    [['key', 'rotate', '--id', '1', '--overlap', '1y'], '--overlap: 1y is not a duration'],
+    [['key', 'rotate', '--id', '1', '--overlap', '31d'], 'The overlap must be at most 30 days'],
+    [['webhook', 'list', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
+    [['webhook', 'deliveries', '--workspace', 'acme', '--status', 'lost'], '--status: lost is not one of queued, held'],
+    [['webhook', 'deliveries', '--workspace', 'acme', '--limit', '10001'], '--limit: must be a number from 1 to 10000'],
+    [['webhook', 'deliveries', '--workspace', 'acme', '--subscription', 'wh_x'], 'The webhook does not exist'],
+    [['webhook', 'delivery', 'show'], "missing required argument 'delivery'"],
+    [['webhook', 'delivery', 'show', 'one'], 'delivery: must be an integer of at least 1'],
+    [['webhook', 'delivery', 'show', '999999'], 'The delivery 999999 does not exist'],
+    [['webhook', 'redeliver', '999999'], 'The delivery 999999 does not exist'],
+    [['completion', 'fish'], 'shell: fish is not one of bash, zsh'],
   ])('%j', async (args, line) => {
     expect(await errorOf(...args)).toContain(line);
   });
@@ -452,14 +480,23 @@ describe('slack connect', () => {
 });
 
 describe('help', () => {
+  test('has the version of the release', async () => {
+    const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await runAdmin(['--version'], env)).toEqual({ output: version });
+  });
+
   test('lists the commands, and explains each', async () => {
     const { output = '' } = await runAdmin(['--help'], env);
     const commands = ['workspace create', 'workspace set', 'workspace configure', 'user create', 'user set'];
     const keys = ['user deactivate', 'user activate', 'key create', 'key revoke'];
-    for (const name of [...commands, ...keys, 'slack connect', 'slack disconnect']) {
+    const lists = ['workspace list', 'workspace show', 'user list', 'user show', 'key list', 'key show', 'key rotate'];
+    const webhooks = ['webhook list', 'webhook deliveries'];
+    const letters = ['dead-letters list', 'dead-letters show', 'dead-letters replay', 'dead-letters discard'];
+    const slack = ['slack connect', 'slack disconnect'];
+    for (const name of [...commands, ...keys, ...slack, ...lists, ...webhooks, ...letters]) {
       expect(output).toContain(name);
       const one = await runAdmin([...name.split(' '), '--help'], env);
-      expect(one.output).toContain(`npm run -s admin -- ${name} --`);
+      expect(one.output).toContain(`Usage: npm run -s admin -- ${name} [options]\n`);
     }
   });
 });

@@ -7,8 +7,9 @@ import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';
 import { schema as customField } from '../../services/custom-field/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
+import { runAdmin } from '../admin/run-admin.ts';
 import { MEMORY_BROKER } from '../apps.ts';
-import { runDeadLetters } from '../dead-letters/run-dead-letters.ts';
+import { adminCommand } from '../testing/admin-command.ts';
 
 const queue = QUEUES.incidentReplicas;
 const log = createLogger({ app: 'test', level: 'silent' });
@@ -44,13 +45,11 @@ afterAll(async () => {
 });
 
 const run = async (...args: string[]) =>
-  JSON.parse(
-    await runDeadLetters(args, {
-      DATABASE_URL: database.adminUrl,
-      TOCSIN_BROKER: MEMORY_BROKER,
-      TOCSIN_DATA_DIR: '/nowhere',
-    }),
-  );
+  adminCommand({
+    DATABASE_URL: database.adminUrl,
+    TOCSIN_BROKER: MEMORY_BROKER,
+    TOCSIN_DATA_DIR: '/nowhere',
+  })('dead-letters', ...args);
 const waiting = async () => (await run('list')).dead_letters[queue.name] as number;
 
 const userChanged = (name: string) =>
@@ -91,4 +90,22 @@ test('dead letters of an instance without RabbitMQ can be listed, shown, replaye
   expect(await run('discard', '--queue', queue.name, '--most', '9')).toEqual({ discarded: 1 });
   expect(await waiting()).toBe(0);
   expect(handled).toHaveLength(2);
+});
+
+test('the databases have no default, and are printed', async () => {
+  const list = async (env: Record<string, string>) => {
+    const lines: string[] = [];
+    const settings = { TOCSIN_BROKER: MEMORY_BROKER, TOCSIN_DATA_DIR: '/nowhere', ...env };
+    const { error } = await runAdmin(['dead-letters', 'list'], settings, (line) => lines.push(line));
+    return { error, lines };
+  };
+  expect(await list({})).toEqual({
+    error: 'the database of the gateway service is not named: set GATEWAY_DATABASE_URL or DATABASE_URL',
+    lines: [],
+  });
+  const { error, lines } = await list({ DATABASE_URL: database.adminUrl });
+  expect(error).toBeUndefined();
+  expect(lines).toEqual([
+    expect.stringMatching(/^using database \S+ on 127\.0\.0\.1:\d+, named by the settings; TOCSIN_BROKER is set/),
+  ]);
 });

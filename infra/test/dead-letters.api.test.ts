@@ -9,8 +9,9 @@ import { createLogger } from '@tocsin/runtime';
 import { eventually, type OwnRabbitMq, startRabbitMq, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
+import { runAdmin } from '../admin/run-admin.ts';
 import { openDataDir } from '../data-dir.ts';
-import { runDeadLetters } from '../dead-letters/run-dead-letters.ts';
+import { adminCommand } from '../testing/admin-command.ts';
 
 const queue = QUEUES.webhookIncidents;
 
@@ -48,7 +49,7 @@ describeWithBroker('dead letters', () => {
     await connection.close();
   });
 
-  const run = async (...args: string[]) => JSON.parse(await runDeadLetters(args, env));
+  const run = async (...args: string[]) => adminCommand(env)('dead-letters', ...args);
   const waiting = async () => (await run('list')).dead_letters[queue.name] as number;
 
   test('can be listed, shown, replayed and discarded', async () => {
@@ -85,10 +86,9 @@ describeWithBroker('dead letters', () => {
     const target = `broker ${new URL(env.AMQP_URL ?? '').host.split(':')[0]}:${new URL(env.AMQP_URL ?? '').port || 5672}`;
     const list = async (more: Record<string, string | undefined>) => {
       const lines: string[] = [];
-      const outcome = await runDeadLetters(['list'], more, (line) => lines.push(line)).catch(
-        (error: unknown) => error as Error,
-      );
-      return { outcome: outcome instanceof Error ? outcome.message : JSON.parse(outcome), lines };
+      const args = ['dead-letters', 'list', '--json'];
+      const { output = '', error } = await runAdmin(args, more, (line) => lines.push(line));
+      return { outcome: error ?? JSON.parse(output), lines };
     };
     let folder: string;
     beforeAll(async () => {
@@ -164,15 +164,21 @@ describeWithBroker('dead letters', () => {
   });
 
   test.each([
-    [['show'], 'name the queue'],
+    [['show'], "required option '--queue <QUEUE>' not specified"],
     [['show', '--queue', 'x'], '--queue: x is not one of'],
     [['replay', '--queue', queue.name, '--most', '0'], '--most: 0'],
-    [['discard', '--queue', queue.name], 'say how many'],
-    [['dance'], 'usage'],
-    [[], 'usage'],
+    [['discard', '--queue', queue.name], "required option '--most <N>' not specified"],
+    [['dance'], 'there is no command dead-letters dance: dead-letters list, '],
+    [[], 'there is no command dead-letters: dead-letters list, '],
     [['list', '--loud'], '--loud'],
   ])('rejects %j with a message', async (args, reason) => {
-    await expect(runDeadLetters(args, env)).rejects.toThrow(reason);
+    await expect(run(...args)).rejects.toThrow(reason);
+  });
+
+  test('are printed as a table', async () => {
+    const { output } = await runAdmin(['dead-letters', 'list'], env);
+    expect(output).toMatch(/^QUEUE +COUNT\n/);
+    expect(output).toMatch(new RegExp(`^${queue.name} +\\d+$`, 'm'));
   });
 });
 
@@ -192,7 +198,7 @@ describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () =>
 
   test('survive any number of reads', async () => {
     const env = { AMQP_URL: rabbitMq.url, TOCSIN_NAMESPACE: 'tocsin', TOCSIN_DATA_DIR: '/nowhere' };
-    const run = async (...args: string[]) => JSON.parse(await runDeadLetters(args, env));
+    const run = async (...args: string[]) => adminCommand(env)('dead-letters', ...args);
     const broker = new AmqpBroker({
       url: rabbitMq.url,
       namespace: 'tocsin',

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { createServer } from 'node:net';
@@ -6,7 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, httpClient } from '@tocsin/testing';
+import { ROOT } from '../environment.ts';
 import { freePorts } from '../ports.ts';
+import { adminCommand } from '../testing/admin-command.ts';
 import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
 
 let folder: string;
@@ -24,6 +27,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** util-linux's `script` runs a command in a terminal. */
+const hasScript = spawnSync('script', ['-qec', 'exit 0', '/dev/null']).status === 0;
+const inTerminal = hasScript ? test : test.skip;
+
 const dataDir = () => path.join(folder, 'data');
 
 function start(settings: Record<string, string> = {}): RunningCommand {
@@ -40,7 +47,7 @@ const acme = (token: string): Client =>
 /** The output of a command that fails to start. */
 async function errorOf(command: RunningCommand): Promise<string> {
   expect(await command.ended()).toBe(1);
-  return command.output().trim();
+  return command.errors().trim();
 }
 
 describe('everything in one process', () => {
@@ -56,8 +63,20 @@ describe('everything in one process', () => {
     expect(body.incidents).toHaveLength(3);
     expect(body.incidents[0]).toMatchObject({ status: 'resolved', custom_fields: { root_cause: 'change' } });
     expect((await client.get('/api/v1/services')).body.services).toHaveLength(3);
-    expect(command.output()).not.toContain('sample data');
+    expect(command.errors()).toBe('');
   }, 120_000);
+
+  test('prints a line for each step with its time, and where to begin; no colours without a terminal', () => {
+    const output = command.output();
+    for (const step of ['PostgreSQL', 'migrations', 'services', 'gateway', 'demo data']) {
+      expect(output).toMatch(new RegExp(`^${step} +\\d+\\.\\d s$`, 'm'));
+    }
+    expect(output).toMatch(new RegExp(`^address +http://localhost:${port}$`, 'm'));
+    expect(output).toMatch(new RegExp(`^workspace +http://acme\\.localhost:${port}$`, 'm'));
+    expect(output).toMatch(new RegExp(`^docs +http://acme\\.localhost:${port}/docs$`, 'm'));
+    expect(output).toMatch(/^data in .*, log in .*$/m);
+    expect(output).not.toContain('\u001b');
+  });
 
   test('prints a command that creates an incident', async () => {
     const printed = /^curl [^]*?'\{.*\}'$/m.exec(command.output())?.[0] ?? '';
@@ -149,11 +168,31 @@ describe('everything in one process', () => {
     expect(await command.ended()).toBe(0);
   }, 120_000);
 
+  test('makes no other token when the demo key was revoked', async () => {
+    command = start();
+    await command.ready();
+    const admin = adminCommand({ TOCSIN_DATA_DIR: dataDir() });
+    const { keys } = await admin('key', 'list', '--workspace', 'acme');
+    await admin('key', 'revoke', '--id', String(keys[0].id));
+    command.signal('SIGINT');
+    expect(await command.ended()).toBe(0);
+    command = start();
+    await command.ready();
+    expect(command.output()).toMatch(
+      /^token +the demo key has ended; make another with npm run -s admin -- key create$/m,
+    );
+    expect(command.output()).not.toContain('tcs_');
+    expect((await admin('key', 'list', '--workspace', 'acme')).keys).toHaveLength(1);
+    const user = ['--workspace', 'acme', '--user', 'demo@acme.example'];
+    ({ token } = await admin('key', 'create', ...user, '--name', 'next', '--all-scopes'));
+    command.signal('SIGINT');
+    expect(await command.ended()).toBe(0);
+  }, 120_000);
+
   test('sets a new password when the password file is missing', async () => {
     await rm(path.join(dataDir(), 'postgres-password'));
     command = start();
     await command.ready();
-    expect(tokenIn(command.output())).toBe(token);
     const { body } = await acme(token).get('/api/v1/incidents?limit=1');
     expect(body.incidents[0].title).toBe('After the database died');
     expect(statSync(path.join(dataDir(), 'postgres-password')).mode & 0o777).toBe(0o600);
@@ -230,7 +269,7 @@ describe('an error at the start is one line:', () => {
     const change = async (file: string) => writeFile(file, '14\n');
     await spoiling('postgres/PG_VERSION', change, async () => {
       expect(await errorOf(start())).toMatch(
-        /^the database in .*postgres is of PostgreSQL 14, and this is PostgreSQL \d+: .*pg_dump.*make reset/,
+        /^the database in .*postgres is of PostgreSQL 14, and this is PostgreSQL \d+: .*with pg_dump 14 or later.*upgrading\.md.*make reset/,
       );
     });
   });
@@ -245,10 +284,27 @@ describe('an error at the start is one line:', () => {
 });
 
 describe('make reset', () => {
-  const reset = async () => {
-    const command = runCommand('embedded/reset.ts', { TOCSIN_DATA_DIR: dataDir() });
+  const reset = async (settings: Record<string, string> = { FORCE: '1' }) => {
+    const command = runCommand('embedded/reset.ts', { TOCSIN_DATA_DIR: dataDir(), ...settings });
     return { code: await command.ended(), output: command.output() };
   };
+
+  test('without a terminal needs FORCE=1', async () => {
+    const before = await readdir(dataDir());
+    expect(await reset({})).toEqual({
+      code: 1,
+      output: `this removes all data in ${dataDir()}, and there is no terminal to confirm it: make reset FORCE=1\n`,
+    });
+    expect(await readdir(dataDir())).toEqual(before);
+  });
+
+  inTerminal.each(['no', 'y', ''])('in a terminal asks, and takes %j for a no', async (answer) => {
+    const { code, output } = await resetInTerminal(answer);
+    expect(code).not.toBe(0);
+    expect(output).toContain(`Remove all data in ${dataDir()}? Type yes: `);
+    expect(output).toContain('nothing was removed');
+    expect(await readdir(dataDir())).toContain('secret-keys');
+  });
 
   test('removes the files of the instance, and no others', async () => {
     await writeFile(path.join(dataDir(), 'letter.txt'), 'mine');
@@ -262,6 +318,21 @@ describe('make reset', () => {
     expect(await readdir(folder)).not.toContain('data');
   });
 });
+
+/** Runs `make reset` in a terminal, and answers its question. */
+async function resetInTerminal(answer: string): Promise<{ code: number | null; output: string }> {
+  const line = `"${process.execPath}" infra/embedded/reset.ts`;
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], TERM: 'dumb', TOCSIN_DATA_DIR: dataDir() },
+  });
+  let output = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  await eventually(() => output.includes('Type yes:'), { within: 30_000 });
+  child.stdin.write(`${answer}\n`);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, output };
+}
 
 async function refusesConnections(at: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

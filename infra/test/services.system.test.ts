@@ -49,9 +49,20 @@ describeWithServers('the apps as processes', () => {
 
   const isReady = async (url: string) => (await httpClient(url).get('/readyz')).status === 200;
 
-  test('are ready together, after the migrations', async () => {
-    const others = { DEPLOY_TOKEN: 'of-another-program', NODE_AUTH_TOKEN: 'of-npm' };
+  test('are ready together, after the migrations; an empty database gets the demo workspace', async () => {
+    const others = { DEPLOY_TOKEN: 'of-another-program', NODE_AUTH_TOKEN: 'of-npm', TOCSIN_DEMO: '1' };
     expect(await start(others).ready()).toBe(`http://localhost:${harness.port}`);
+    const output = command.output();
+    for (const step of ['migrations', 'services', 'gateway', 'demo data']) {
+      expect(output).toMatch(new RegExp(`^${step} +\\d+\\.\\d s$`, 'm'));
+    }
+    expect(output).toMatch(/^workspace +http:\/\/acme\.localhost:\d+$/m);
+    const token = /^token +(tcs_\w+)$/m.exec(output)?.[1] ?? '';
+    const acme = httpClient(`http://127.0.0.1:${harness.port}`, {
+      Host: 'acme.localhost',
+      Authorization: `Bearer ${token}`,
+    });
+    expect((await acme.get('/api/v1/incidents')).body.incidents).toHaveLength(3);
     expect([...(await children()).keys()].toSorted()).toEqual(APP_NAMES.toSorted());
     const instance = await findInstance(harness.folder);
     const client = httpClient(instance?.env['GATEWAY_INTERNAL_URL'] ?? '');
@@ -125,7 +136,7 @@ describeWithServers('the apps as processes', () => {
     await rename(keys, `${keys}.lost`);
     start();
     expect(await command.ended()).toBe(1);
-    expect(command.output()).toMatch(
+    expect(command.errors()).toMatch(
       /^\S+secret-keys is missing, and the secrets in database \S+ on \S+ cannot be read without it: restore the file, .*\n$/,
     );
     expect(await readdir(harness.folder)).not.toContain('secret-keys');
@@ -135,11 +146,11 @@ describeWithServers('the apps as processes', () => {
   test('all stop when one does not start, with a one-line error', async () => {
     start({ RATE_LIMIT_PER_MINUTE: 'many' });
     expect(await command.ended()).toBe(1);
-    expect(command.output()).toMatch(/^gateway did not start: settings: RATE_LIMIT_PER_MINUTE: .*$/m);
+    expect(command.errors()).toMatch(/^gateway did not start: settings: RATE_LIMIT_PER_MINUTE: .*$/m);
     expect(await children()).toEqual(new Map());
 
     start({ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/tocsin' });
     expect(await command.ended()).toBe(1);
-    expect(command.output()).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
+    expect(command.errors()).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
   }, 120_000);
 });

@@ -13,6 +13,8 @@ export interface RunningCommand {
   readonly pid: number;
   /** The output so far, stdout and stderr. */
   output(): string;
+  /** What the command has written to stderr so far. */
+  errors(): string;
   /** Returns the address in the line `ready …`. @throws Error with the output if the command ends before that */
   ready(): Promise<string>;
   signal(name: NodeJS.Signals): void;
@@ -28,11 +30,14 @@ export function runCommand(script: string, settings: Environment): RunningComman
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let errors = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
   const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
   return {
     pid: child.pid ?? 0,
     output: () => output,
+    errors: () => errors,
     ready: async () => {
       const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output) ?? undefined), {
         within: 90_000,

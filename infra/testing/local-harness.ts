@@ -39,6 +39,7 @@ export async function localHarness(): Promise<LocalHarness> {
       runCommand('local/main.ts', {
         PORT: String(port),
         TOCSIN_DATA_DIR: folder,
+        TOCSIN_DEMO: '0',
         TOCSIN_NAMESPACE: namespace,
         DATABASE_URL: database.href,
         AMQP_URL: servers.amqpUrl,

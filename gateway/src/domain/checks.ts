@@ -7,6 +7,8 @@ import { isSlug } from './host.ts';
 const MAX_NAME_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_RATE_LIMIT = 2_147_483_647;
+/** Milliseconds. */
+const MAX_OVERLAP = 30 * 24 * 3_600_000;
 
 /** @throws DomainError `invalid_request`, as all checks here; administrators see the message without the field */
 export function checkSlug(slug: string): void {
@@ -55,6 +57,12 @@ export function checkScopes(scopes: readonly string[]): Scope[] {
     throw invalidRequest('scopes', `There is no scope ${unknown}; the scopes are ${SCOPES.join(', ')}`);
   if (scopes.length === 0) throw invalidRequest('scopes', 'A key needs at least one scope');
   return SCOPES.filter((scope) => scopes.includes(scope));
+}
+
+/** @param overlap milliseconds */
+export function checkOverlap(overlap: number): void {
+  if (Number.isInteger(overlap) && overlap >= 0 && overlap <= MAX_OVERLAP) return;
+  throw invalidRequest('overlap', 'The overlap must be at most 30 days');
 }
 
 const rfc3339 = z.iso.datetime({ offset: true });

@@ -11,6 +11,17 @@ export interface ApiKey {
   expiresAt: Instant | null;
   revokedAt: Instant | null;
   createdAt: Instant;
+  /** The key that a rotation replaced it by. */
+  replacedBy: number | null;
+}
+
+/** A key with its owner. */
+export interface OwnedKey extends ApiKey {
+  /** The workspace's slug. */
+  workspace: string;
+  /** The owner's email address. */
+  user: string;
+  ownerActive: boolean;
 }
 
 interface Row {
@@ -22,14 +33,73 @@ interface Row {
   expires_at: Instant | null;
   revoked_at: Instant | null;
   created_at: Instant;
+  replaced_by: number | null;
 }
 
-const COLUMNS = ['id', 'user_id', 'name', 'token_shown', 'scopes', 'expires_at', 'revoked_at', 'created_at'] as const;
+interface OwnedRow extends Row {
+  workspace: string;
+  user: string;
+  owner_active: boolean;
+}
+
+const COLUMNS = [
+  'id',
+  'user_id',
+  'name',
+  'token_shown',
+  'scopes',
+  'expires_at',
+  'revoked_at',
+  'created_at',
+  'replaced_by',
+] as const;
+
+export interface KeyFilter {
+  /** The workspace's slug. */
+  workspace?: string | undefined;
+  /** The owner's email address. */
+  user?: string | undefined;
+}
 
 export function keyStore(db: Knex) {
+  const owned = () =>
+    db('api_keys as k')
+      .join('users as u', 'u.id', 'k.user_id')
+      .join('workspaces as w', 'w.id', 'u.workspace_id')
+      .select<OwnedRow[]>([
+        ...COLUMNS.map((column) => `k.${column}`),
+        'w.slug as workspace',
+        'u.email as user',
+        'u.active as owner_active',
+      ]);
   return {
+    /** All keys, or those of a workspace or of a user, by workspace, owner and ID. */
+    list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> => {
+      const rows = await owned()
+        .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
+        .where((filtered) => void (user !== undefined && filtered.whereRaw('lower(u.email) = lower(?)', [user])))
+        .orderByRaw('w.slug collate "C", lower(u.email) collate "C", k.id');
+      return rows.map(toOwnedKey);
+    },
+
+    find: async (id: number): Promise<OwnedKey | undefined> => {
+      const [row] = await owned().where({ 'k.id': id });
+      return row && toOwnedKey(row);
+    },
+
+    /** Locks the key until the transaction ends. */
+    findForUpdate: async (id: number): Promise<ApiKey | undefined> => {
+      const row = await db('api_keys').where({ id }).forUpdate().first<Row | undefined>(COLUMNS);
+      return row && fromRow(row);
+    },
+
+    findByDigest: async (digest: string): Promise<OwnedKey | undefined> => {
+      const [row] = await owned().where({ 'k.token_digest': Buffer.from(digest, 'hex') });
+      return row && toOwnedKey(row);
+    },
+
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
-    insert: async (key: Omit<ApiKey, 'id' | 'revokedAt'> & { digest: string }): Promise<ApiKey> => {
+    insert: async (key: Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy'> & { digest: string }): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .insert({
           user_id: key.userId,
@@ -40,6 +110,18 @@ export function keyStore(db: Knex) {
           expires_at: key.expiresAt,
           created_at: key.createdAt,
         })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+
+    /** Ends a key at the time of its expiry or now, in favour of the key that replaces it. */
+    replace: async (
+      id: number,
+      change: { replacedBy: number; expiresAt: Instant | null; revokedAt: Instant | null },
+    ): Promise<ApiKey> => {
+      const [row] = await db('api_keys')
+        .where({ id })
+        .update({ replaced_by: change.replacedBy, expires_at: change.expiresAt, revoked_at: change.revokedAt })
         .returning<Row[]>(COLUMNS);
       return fromRow(row as Row);
     },
@@ -64,4 +146,12 @@ const fromRow = (row: Row): ApiKey => ({
   expiresAt: row.expires_at,
   revokedAt: row.revoked_at,
   createdAt: row.created_at,
+  replacedBy: row.replaced_by,
+});
+
+const toOwnedKey = (row: OwnedRow): OwnedKey => ({
+  ...fromRow(row),
+  workspace: row.workspace,
+  user: row.user,
+  ownerActive: row.owner_active,
 });

@@ -45,6 +45,16 @@ export function userStore(db: Knex) {
       return row && fromRow(row);
     },
 
+    /** All users, or those of a workspace, with its slug; by workspace and email address. */
+    list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> => {
+      const rows = await db('users as u')
+        .join('workspaces as w', 'w.id', 'u.workspace_id')
+        .select<(Row & { workspace: string })[]>([...COLUMNS.map((column) => `u.${column}`), 'w.slug as workspace'])
+        .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
+        .orderByRaw('w.slug collate "C", lower(u.email) collate "C"');
+      return rows.map((row) => ({ ...fromRow(row), workspace: row.workspace }));
+    },
+
     /** Returns the users that changed after the version, in the order of their changes. */
     changedSince: async (workspaceId: number, version: number): Promise<User[]> => {
       const rows = await db('users')

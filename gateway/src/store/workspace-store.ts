@@ -57,6 +57,19 @@ export function workspaceStore(db: Knex) {
       return row && fromRow(row);
     },
 
+    find: async (id: number): Promise<Workspace | undefined> => {
+      const row = await db('workspaces').where({ id }).first<Row | undefined>(COLUMNS);
+      return row && fromRow(row);
+    },
+
+    /** All workspaces, by slug. */
+    list: async (): Promise<Workspace[]> => {
+      const rows = await db('workspaces').orderByRaw('slug collate "C"').select<Row[]>(COLUMNS);
+      return rows.map(fromRow);
+    },
+
+    hasAny: async (): Promise<boolean> => (await db('workspaces').first('id')) !== undefined,
+
     findVersion: async (id: number): Promise<number | undefined> => {
       const row = await db('workspaces').where({ id }).first<{ version: number } | undefined>('version');
       return row?.version;

@@ -1,5 +1,49 @@
 import type { Knex } from '@tocsin/runtime';
+import type { Subscription } from './domain/subscription.ts';
 import { ciphertextStore } from './store/ciphertext-store.ts';
+import {
+  type DeliveryFilter,
+  deliveryLogStore,
+  type LoggedAttempt,
+  type LoggedDelivery,
+} from './store/delivery-log-store.ts';
+import { subscriptionStore } from './store/subscription-store.ts';
+import { databaseTime, type Time } from './store/time.ts';
+import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
+
+export { DELIVERY_STATUSES, type DeliveryStatus } from './domain/delivery.ts';
+export type { LoggedAttempt, LoggedDelivery } from './store/delivery-log-store.ts';
+export type { Subscription } from './domain/subscription.ts';
 
 /** Whether the database holds ciphertexts, which only the configured secret keys can decrypt. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => ciphertextStore(database).hasAny();
+
+/** The log of deliveries for operators (contract: Deliveries); the API has none. */
+export function deliveryLog(database: Knex, time: Time = databaseTime) {
+  const log = deliveryLogStore(database);
+  return {
+    /** All subscriptions of a workspace, oldest first, with the number of their waiting deliveries. */
+    subscriptions: async (workspaceId: number): Promise<(Subscription & { waiting: number })[]> => {
+      const waiting = await log.waiting(workspaceId);
+      const subscriptions = await subscriptionStore(database, workspaceId).list();
+      return subscriptions.map((subscription) => ({ ...subscription, waiting: waiting.get(subscription.id) ?? 0 }));
+    },
+
+    /** The latest deliveries of a workspace, newest first. @throws DomainError `not_found` for an unknown subscription */
+    deliveries: async (workspaceId: number, filter: DeliveryFilter): Promise<LoggedDelivery[]> => {
+      if (filter.subscriptionId !== undefined) {
+        await subscriptionStore(database, workspaceId).get(filter.subscriptionId);
+      }
+      return log.list(workspaceId, filter);
+    },
+
+    /** @throws DomainError `not_found` */
+    delivery: async (id: number): Promise<{ delivery: LoggedDelivery; attempts: LoggedAttempt[] }> => ({
+      delivery: await getDelivery(database, id),
+      attempts: await log.attempts(id),
+    }),
+
+    /** See `redeliver`. The running dispatchers find the delivery within a second. */
+    redeliver: async (redelivery: Redelivery): Promise<LoggedDelivery> => redeliver({ database, time }, redelivery),
+  };
+}

@@ -31,16 +31,16 @@ const deleteExpired = async () => {
 };
 const count = async (table: string) => (await service.rows(table).select(service.rows.raw('1'))).length;
 
-test('events and their deliveries are kept for seven days', async () => {
+test('events, their deliveries and the attempts are kept for seven days', async () => {
   await activeSubscription(service, receiver.url());
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
   service.clock.advance(7 * DAY - 1);
   await deleteExpired();
-  expect([await count('events'), await count('deliveries')]).toEqual([1, 1]);
+  expect(await Promise.all(['events', 'deliveries', 'attempts'].map(count))).toEqual([1, 1, 1]);
   service.clock.advance(1);
   await deleteExpired();
-  expect([await count('events'), await count('deliveries')]).toEqual([0, 0]);
+  expect(await Promise.all(['events', 'deliveries', 'attempts'].map(count))).toEqual([0, 0, 0]);
 });
 
 test('expired data is deleted, and nothing else', async () => {

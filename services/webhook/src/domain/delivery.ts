@@ -25,6 +25,16 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** The result of an attempt as it is kept; `deferred`: no request was sent, because the address's window was full. */
+export type AttemptResult = 'succeeded' | 'deferred' | FailureReason;
+
+/** The states of a delivery; `held`: queued, while the subscription is paused. */
+export const DELIVERY_STATUSES = ['queued', 'held', 'succeeded', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** How often operators may have one event delivered to one subscription again (contract: Deliveries). */
+export const MAX_REDELIVERIES = 10;
+
 /** The outcome of one request to a receiver. */
 export type Outcome =
   | { kind: 'success'; status: number }

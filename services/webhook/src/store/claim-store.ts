@@ -24,6 +24,10 @@ export interface Claim {
   attempts: number;
   failedAttempts: number;
   deadlineAt: Instant;
+  /** 0 for the first delivery of the event to the subscription; then how often operators asked for another one. */
+  redelivery: number;
+  /** The operator who asked for it. */
+  requestedBy: string | null;
 }
 
 /** Whose limits are reached, so that their deliveries cannot be sent now. */
@@ -83,8 +87,8 @@ const LEASE = `
   from chosen join free on free.id = chosen.id, events, subscriptions
   where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
   returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
-    deliveries.attempts, deliveries.failed_attempts, deliveries.deadline_at, events.id as event_id, events.body,
-    events.request_id, subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
+    deliveries.attempts, deliveries.failed_attempts, deliveries.deadline_at, deliveries.redelivery,
+    deliveries.requested_by, events.id as event_id, events.body, events.request_id, subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
 
 interface LeaseRow {
   id: number;
@@ -94,6 +98,8 @@ interface LeaseRow {
   attempts: number;
   failed_attempts: number;
   deadline_at: Instant;
+  redelivery: number;
+  requested_by: string | null;
   event_id: string;
   body: string;
   request_id: string | null;
@@ -156,6 +162,8 @@ export function claimStore(trx: Knex.Transaction) {
         attempts: row.attempts,
         failedAttempts: row.failed_attempts,
         deadlineAt: row.deadline_at,
+        redelivery: row.redelivery,
+        requestedBy: row.requested_by,
       }));
     },
   };

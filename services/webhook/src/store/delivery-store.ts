@@ -1,5 +1,5 @@
-import { type Instant, type Knex, addMilliseconds } from '@tocsin/runtime';
-import { DEADLINE, MAX_ATTEMPTS, RETENTION, type RetryDecision } from '../domain/delivery.ts';
+import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
+import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, RETENTION, type RetryDecision } from '../domain/delivery.ts';
 
 /** An event; `body` is the exact text that is sent. */
 export interface StoredEvent {
@@ -10,15 +10,31 @@ export interface StoredEvent {
   occurredAt: Instant;
 }
 
-/** The result of an attempt, as it is stored with the delivery. */
+/** An attempt that has ended, and what happens to its delivery. */
 export interface AttemptRecord {
   decision: RetryDecision;
-  /** Absent after a success. */
-  error?: string | undefined;
+  result: AttemptResult;
+  /** The HTTP status, if response headers arrived. */
   status?: number | undefined;
+  /** Milliseconds. */
+  duration: number;
 }
 
 const WAITING = ['queued', 'held'] as const;
+
+/** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
+const FINISH = `
+  with finished as (
+    update deliveries set lease_token = null, due_at = coalesce($2, due_at), status = coalesce($3, status),
+      finished_at = $4, failed_attempts = failed_attempts + $5,
+      last_error = case when $6 = 'deferred' then last_error when $6 = 'succeeded' then null else $6 end,
+      last_status = case when $6 = 'deferred' then last_status else $7 end
+    where lease_token = $1 and status in ('queued', 'held')
+    returning id, attempts
+  )
+  insert into attempts (delivery_id, number, started_at, duration, result, status)
+  select id, attempts, $8, $9, $6, $7 from finished
+  returning delivery_id`;
 
 /** Events and their deliveries, over a pool or a transaction. */
 export function deliveryStore(db: Knex) {
@@ -85,26 +101,28 @@ export function deliveryStore(db: Knex) {
       return row?.status;
     },
 
-    /** Ends a lease without a request. Returns false when the lease was lost. */
-    async release(token: string, options: { dueAt: Instant; countsAsAttempt: boolean }): Promise<boolean> {
-      const released = await leased(token).update({
-        lease_token: null,
-        due_at: options.dueAt,
-        ...(!options.countsAsAttempt && { attempts: db.raw('attempts - 1') }),
-      });
-      return released === 1;
+    /** Ends a lease as if the delivery had not been claimed. */
+    async release(token: string, dueAt: Instant): Promise<void> {
+      await leased(token).update({ lease_token: null, due_at: dueAt, attempts: db.raw('attempts - 1') });
     },
 
-    /** Ends a lease and records the result of the attempt. Returns false when the lease was lost. */
-    async finish(token: string, { decision, error, status }: AttemptRecord, now: Instant): Promise<boolean> {
-      const finished = await leased(token).update({
-        lease_token: null,
-        last_error: error ?? null,
-        last_status: status ?? null,
-        ...(error !== undefined && { failed_attempts: db.raw('failed_attempts + 1') }),
-        ...(decision.kind === 'retry' ? { due_at: decision.at } : { status: decision.kind, finished_at: now }),
-      });
-      return finished === 1;
+    /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
+    async finish(token: string, attempt: AttemptRecord, now: Instant): Promise<boolean> {
+      const { decision, result, status = null, duration } = attempt;
+      const isRetry = decision.kind === 'retry';
+      const isFailure = result !== 'succeeded' && result !== 'deferred';
+      const rows = await runPrepared(db, 'finish-delivery', FINISH, [
+        token,
+        isRetry ? decision.at : null,
+        isRetry ? null : decision.kind,
+        isRetry ? null : now,
+        isFailure ? 1 : 0,
+        result,
+        status,
+        addMilliseconds(now, -duration),
+        duration,
+      ]);
+      return rows.length === 1;
     },
 
     /** When the next delivery is due; in the past when one is already due. */

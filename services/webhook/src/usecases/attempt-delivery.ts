@@ -2,7 +2,7 @@ import type { HostBreakers } from '../clients/breakers.ts';
 import type { Outcome } from '../domain/delivery.ts';
 import type { Claim } from '../store/claim-store.ts';
 import type { Dependencies } from './context.ts';
-import { finishAttempt } from './finish-attempt.ts';
+import { type EndedRequest, finishAttempt } from './finish-attempt.ts';
 import { prepareAttempt, type PreparedAttempt, releaseClaim } from './prepare-attempt.ts';
 
 /** Makes one attempt of a claimed delivery (contract: Deliveries). */
@@ -25,8 +25,8 @@ export async function attemptDelivery(dependencies: Dependencies, breakers: Host
       return;
     }
     isReachable = isHostReachable(outcome);
-    const seconds = (performance.now() - started) / 1_000;
-    await recordOutcome(dependencies, { claim, outcome, seconds });
+    const duration = Math.round(performance.now() - started);
+    await recordOutcome(dependencies, claim, { outcome, duration });
   } finally {
     breakers.record(claim.host, isReachable);
   }
@@ -40,18 +40,19 @@ function isHostReachable(outcome: Outcome): boolean | undefined {
 
 async function recordOutcome(
   dependencies: Dependencies,
-  { claim, outcome, seconds }: { claim: Claim; outcome: Outcome; seconds: number },
+  claim: Claim,
+  { outcome, duration }: EndedRequest,
 ): Promise<void> {
   const { metrics, log } = dependencies;
   const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
   metrics.attempts.inc({ result });
-  metrics.duration.observe(seconds);
-  const recorded = await finishAttempt(dependencies, claim, outcome);
+  metrics.duration.observe(duration / 1_000);
+  const recorded = await finishAttempt(dependencies, claim, { outcome, duration });
   const fields = {
     ...describe(claim),
     result,
     status: outcome.status,
-    duration: Math.round(seconds * 1_000),
+    duration,
   };
   if (recorded === undefined) {
     log.info(fields, 'an attempt ended after its delivery was cancelled or leased again');
@@ -91,4 +92,5 @@ const describe = (claim: Claim) => ({
   receiver: claim.origin,
   attempt: claim.attempts,
   request_id: claim.requestId,
+  ...(claim.redelivery > 0 && { redelivery: claim.redelivery, requested_by: claim.requestedBy }),
 });

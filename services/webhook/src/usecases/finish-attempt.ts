@@ -14,6 +14,12 @@ export interface RecordedAttempt {
   pausedSubscription: boolean;
 }
 
+/** A request to a receiver that has ended; `duration` in milliseconds. */
+export interface EndedRequest {
+  outcome: Outcome;
+  duration: number;
+}
+
 /**
  * Records the outcome of a request (contract: Deliveries) with the delivery and its subscription, and frees the slot.
  * @returns undefined when the delivery was cancelled or leased again meanwhile
@@ -21,7 +27,7 @@ export interface RecordedAttempt {
 export async function finishAttempt(
   dependencies: Pick<Dependencies, 'database' | 'time' | 'incidents' | 'log'>,
   claim: Claim,
-  outcome: Outcome,
+  { outcome, duration }: EndedRequest,
 ): Promise<RecordedAttempt | undefined> {
   const { database, time } = dependencies;
   // Only the transaction finds out whether this failure pauses the subscription, and it must not wait for another
@@ -40,7 +46,8 @@ export async function finishAttempt(
       now,
     });
     await limitStore(trx).closeSlot(claim.token);
-    const record = { decision, status: outcome.status, ...(isFailure && { error: outcome.reason }) };
+    const result = isFailure ? outcome.reason : 'succeeded';
+    const record = { decision, result, status: outcome.status, duration } as const;
     if (!(await deliveryStore(trx).finish(claim.token, record, now))) return undefined;
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
     return { decision, pausedSubscription };

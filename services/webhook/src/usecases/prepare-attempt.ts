@@ -38,13 +38,13 @@ export async function prepareAttempt(dependencies: Dependencies, claim: Claim, i
     }
     if (status === 'held') {
       await limits.releaseSlot(slot);
-      await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+      await deliveryStore(trx).release(claim.token, now);
       return { kind: 'released' };
     }
     const limit = await assignAddress(limits, { slot, ip, now });
     if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
     if (limit !== undefined) {
-      await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+      await deliveryStore(trx).release(claim.token, now);
       return { kind: 'released' };
     }
     const message = await sign(dependencies, trx, claim, now);
@@ -54,11 +54,7 @@ export async function prepareAttempt(dependencies: Dependencies, claim: Claim, i
 
 async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
   const decision = retryAt(windowEnd(now), claim);
-  if (decision.kind === 'retry') {
-    await deliveryStore(trx).release(claim.token, { dueAt: decision.at, countsAsAttempt: true });
-  } else {
-    await deliveryStore(trx).finish(claim.token, { decision }, now);
-  }
+  await deliveryStore(trx).finish(claim.token, { decision, result: 'deferred', duration: 0 }, now);
   return { kind: 'deferred', isFinal: decision.kind === 'failed' };
 }
 
@@ -73,6 +69,6 @@ export async function releaseClaim(
     const now = await time(trx);
     const slot = await limits.findSlot(claim.token, now);
     if (slot !== undefined) await limits.releaseSlot(slot);
-    await deliveryStore(trx).release(claim.token, { dueAt: now, countsAsAttempt: false });
+    await deliveryStore(trx).release(claim.token, now);
   });
 }

@@ -1,0 +1,160 @@
+import os from 'node:os';
+import { createLogger } from '@tocsin/runtime';
+import {
+  DELIVERY_STATUSES,
+  deliveryLog,
+  type LoggedAttempt,
+  type LoggedDelivery,
+  type Subscription,
+} from '../../services/webhook/src/administration.ts';
+import { type Command, type Flag, parseId } from './command.ts';
+import type { Row } from './table.ts';
+import { UsageError } from './target.ts';
+
+const workspace: Flag = { type: 'string', value: 'SLUG', help: 'the workspace', required: true };
+const argument = { name: 'delivery', help: "the delivery's ID" };
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+
+const webhookView = (subscription: Subscription & { waiting: number }) => ({
+  id: subscription.id,
+  url: subscription.origin,
+  status: subscription.status,
+  verified: subscription.verified,
+  event_types: subscription.eventTypes,
+  waiting: subscription.waiting,
+  consecutive_failures: subscription.consecutiveFailures,
+  last_success_at: subscription.lastSuccessAt,
+  last_failure_at: subscription.lastFailureAt,
+  created_at: subscription.createdAt,
+});
+
+const deliveryView = (delivery: LoggedDelivery) => ({
+  id: delivery.id,
+  workspace_id: delivery.workspaceId,
+  subscription: delivery.subscriptionId,
+  url: delivery.origin,
+  event_id: delivery.eventId,
+  incident: delivery.incident,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  last_error: delivery.lastError,
+  last_status: delivery.lastStatus,
+  event_queued_at: delivery.eventQueuedAt,
+  due_at: delivery.dueAt,
+  deadline_at: delivery.deadlineAt,
+  finished_at: delivery.finishedAt,
+  redelivery: delivery.redelivery,
+  requested_by: delivery.requestedBy,
+});
+
+const attemptView = ({ number, startedAt, duration, result, status }: LoggedAttempt) => ({
+  number,
+  started_at: startedAt,
+  duration_ms: duration,
+  result,
+  status,
+});
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) throw new UsageError(`--limit: must be a number from 1 to ${MAX_LIMIT}`);
+  return limit;
+}
+
+/** The user of the machine who runs the command. */
+function operator(): string {
+  try {
+    return `${os.userInfo().username}@${os.hostname()}`;
+  } catch {
+    // The user of a container may have no name.
+    return `${process.getuid?.() ?? 'unknown'}@${os.hostname()}`;
+  }
+}
+
+export const webhookCommands: readonly Command[] = [
+  {
+    name: 'webhook list',
+    summary: 'List the webhooks of a workspace, including revoked ones',
+    flags: { workspace },
+    table: {
+      rows: ({ webhooks }) => webhooks as Row[],
+      columns: [
+        ...['id', 'url', 'status', 'verified', 'waiting'],
+        ['failures', (row) => row['consecutive_failures']],
+        ...['last_success_at', 'last_failure_at', 'created_at'],
+      ],
+    },
+    run: async (values, { gateway, database }) => {
+      const { id } = await gateway.getWorkspace(values.required('workspace'));
+      return { webhooks: (await deliveryLog(database('webhook')).subscriptions(id)).map(webhookView) };
+    },
+  },
+  {
+    name: 'webhook deliveries',
+    summary: 'List the latest deliveries of a workspace, newest first; they are kept for seven days',
+    flags: {
+      workspace,
+      subscription: { type: 'string', value: 'ID', help: 'only the deliveries of this webhook' },
+      status: { type: 'string', value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
+      limit: { type: 'string', value: 'N', help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}` },
+    },
+    table: {
+      rows: ({ deliveries }) => deliveries as Row[],
+      columns: [
+        ...['id', 'incident', 'subscription', 'url', 'status', 'attempts', 'last_error', 'last_status'],
+        ...['event_queued_at', 'finished_at', 'redelivery'],
+      ],
+    },
+    run: async (values, { gateway, database }) => {
+      const status = values.oneOf('status', DELIVERY_STATUSES);
+      const limit = readLimit(values.text('limit'));
+      const { id } = await gateway.getWorkspace(values.required('workspace'));
+      const filter = { subscriptionId: values.text('subscription'), status, limit };
+      return { deliveries: (await deliveryLog(database('webhook')).deliveries(id, filter)).map(deliveryView) };
+    },
+  },
+  {
+    name: 'webhook delivery show',
+    summary: 'Show a delivery and its attempts',
+    argument,
+    flags: {},
+    run: async (values, { database }) => {
+      const found = await deliveryLog(database('webhook')).delivery(parseId(values.argument, argument.name));
+      return { delivery: deliveryView(found.delivery), attempts: found.attempts.map(attemptView) };
+    },
+  },
+  {
+    name: 'webhook redeliver',
+    summary: 'Queue the event of a delivery for the same webhook again, within all limits',
+    argument,
+    flags: {},
+    run: async (values, { gateway, database, print }) => {
+      const log = deliveryLog(database('webhook'));
+      const id = parseId(values.argument, argument.name);
+      const { delivery: original } = await log.delivery(id);
+      const { slug, isDemo } = await gateway.getWorkspaceById(original.workspaceId);
+      if (isDemo) throw new UsageError(`${slug} is a demo workspace, which sends no webhooks`);
+      const delivery = await log.redeliver({ deliveryId: id, requestedBy: operator() });
+      const logger = createLogger({
+        app: 'admin',
+        level: 'info',
+        destination: { write: (line) => print(line.trim()) },
+      });
+      logger.info(
+        {
+          delivery: delivery.id,
+          of: id,
+          event: delivery.eventId,
+          subscription: delivery.subscriptionId,
+          workspace: delivery.workspaceId,
+          requested_by: delivery.requestedBy,
+        },
+        'an operator queued a delivery again',
+      );
+      return { delivery: deliveryView(delivery) };
+    },
+  },
+];

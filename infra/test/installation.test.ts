@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ROOT } from '../environment.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tocsin-installation-'));
+  for (const file of ['package.json', 'infra/install.mjs', 'infra/installed.mjs']) {
+    await cp(path.join(ROOT, file), path.join(folder, file));
+  }
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+const write = async (file: string, content: object) => {
+  await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+  await writeFile(path.join(folder, file), JSON.stringify(content));
+};
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command in the folder, with the Node of the tests. */
+async function run(file: string, ...args: string[]): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const PATH = `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const options = { cwd: folder, env: { PATH, HOME: folder } };
+  execFile(file, args, options, (error, stdout, stderr) =>
+    resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+  );
+  return promise;
+}
+
+describe('before the installation', () => {
+  test.each(['start', 'services', 'admin', 'migrate', 'seed', 'dead-letters', 'secret-keys'])(
+    'npm run %s says what to do',
+    async (script) => {
+      expect(await run('npm', 'run', '-s', script)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'the dependencies are not installed: run make start, which installs them, or npm ci\n',
+      });
+    },
+    30_000,
+  );
+
+  test('a version of Node that is too old is named', async () => {
+    await write('node_modules/.package-lock.json', {});
+    await write('package.json', { engines: { node: '>=999' } });
+    const { code, stderr } = await run(process.execPath, '--import', './infra/installed.mjs', 'infra/missing.ts');
+    expect([code, stderr]).toEqual([
+      1,
+      `this needs Node 999 and was run with Node ${process.versions.node}: ` +
+        'run it with npm run or make, which use the Node in node_modules\n',
+    ]);
+  });
+});
+
+describe('the installation', () => {
+  const project = { name: 'x', version: '1.0.0' };
+  const lock = { ...project, lockfileVersion: 3, requires: true, packages: { '': project } };
+
+  test('prints how many packages there are, and the time that it took', async () => {
+    await write('package.json', project);
+    await write('package-lock.json', lock);
+    const { code, stdout, stderr } = await run(process.execPath, 'infra/install.mjs');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^packages +installing up to 0, .*\npackages +\d+\.\d s\n$/);
+  }, 30_000);
+
+  test('ends with the error of npm', async () => {
+    // Not in the lock file, and in a folder, so that npm asks no registry.
+    await write('other/package.json', { name: 'other', version: '1.0.0' });
+    await write('package.json', { ...project, dependencies: { other: 'file:./other' } });
+    await write('package-lock.json', lock);
+    const { code, stderr } = await run(process.execPath, 'infra/install.mjs');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^npm error code EUSAGE\n[^]*\nthe dependencies were not installed\n$/);
+  }, 30_000);
+});
