@@ -3,11 +3,12 @@ import { type Environment, systemClock } from '@tocsin/runtime';
 import { administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';
 import { workspaceApi } from './api.ts';
+import { DEMO_WORKSPACE } from './default-workspace.ts';
 import { addSampleData } from './sample-data.ts';
 
-const WORKSPACE = { slug: 'acme', name: 'Acme' };
+const WORKSPACE = { slug: DEMO_WORKSPACE, name: 'Acme' };
 const OWNER = {
-  workspace: 'acme',
+  workspace: DEMO_WORKSPACE,
   email: 'demo@acme.example',
   name: 'Demo Owner',
   role: 'owner',
@@ -34,7 +35,8 @@ export async function createDemo(instance: { url: string; env: Environment; data
     () => undefined,
     (reason: unknown) => (reason as Error).message,
   );
-  const baseUrl = `http://${host}`;
+  // A host that resolves everywhere, where the gateway takes it for the workspace's.
+  const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   return { baseUrl, token, curl: curlFor(baseUrl, token), error };
 }
 

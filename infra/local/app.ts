@@ -4,6 +4,7 @@ import { type AppName, appEnvironments, clientSettings, SERVICE_NAMES } from '..
 import { openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
+import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
@@ -35,7 +36,7 @@ export async function startLocal(config: LocalConfig, env: Environment): Promise
     });
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
-    const environments = await appEnvironments({ ...env, TOCSIN_SECRET_KEYS: secretKeys });
+    const environments = await appEnvironments({ ...withDefaultWorkspace(env), TOCSIN_SECRET_KEYS: secretKeys });
     const start = async (name: AppName, running: App[]): Promise<App> => {
       const app = await superviseApp({
         name,

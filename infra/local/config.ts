@@ -2,7 +2,6 @@ import {
   brokerSettings,
   databaseSettings,
   type Environment,
-  processSettings,
   readConfig,
   redisSettings,
   setting,
@@ -10,7 +9,7 @@ import {
 import { dataDirPath } from '../data-dir.ts';
 
 const settings = {
-  HOST: processSettings.HOST,
+  HOST: setting.loopback,
   PORT: setting.port.default(8080),
   DATABASE_URL: databaseSettings.DATABASE_URL,
   ...brokerSettings,

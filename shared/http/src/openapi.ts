@@ -2,7 +2,7 @@ import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, VERSION_HEADER } from './preconditions.ts';
-import type { Contract, Contracts } from './contract.ts';
+import { type Contract, type Contracts, DEFAULT_DEADLINE } from './contract.ts';
 
 const errorReply = z
   .object({
@@ -20,6 +20,8 @@ export const EXTENSIONS = {
   scope: 'x-tocsin-scope',
   needs: 'x-tocsin-prerequisites',
   deprecation: 'x-tocsin-deprecation',
+  deadline: 'x-deadline-seconds',
+  cost: 'x-tocsin-cost',
 } as const;
 
 /** Builds the OpenAPI 3.1 document of a service's contracts, in their order. */
@@ -50,6 +52,8 @@ function operation(service: string, id: string, contract: Contract): RouteConfig
     [EXTENSIONS.service]: service,
     [EXTENSIONS.scope]: contract.scope,
     [EXTENSIONS.needs]: contract.needs ?? [],
+    [EXTENSIONS.deadline]: (contract.deadline ?? DEFAULT_DEADLINE) / 1_000,
+    ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
     request: {
       ...(contract.params !== undefined && { params: contract.params }),
       ...(contract.query !== undefined && { query: contract.query }),

@@ -26,6 +26,9 @@ export const contracts = {
   verifyWebhook: {
     ...endpoint('POST', `${WEBHOOK}/verify`, 'Verify the receiver and activate the subscription'),
     ...manage,
+    // The receiver has ten seconds.
+    deadline: 20_000,
+    cost: { base: 5 },
     params,
     reply: webhook,
   },
