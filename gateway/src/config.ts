@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { trustedProxies } from './domain/client-address.ts';
 import { isSlug } from './domain/host.ts';
-import type { Shares } from './http/forwarder.ts';
+import type { Shares } from './domain/shares.ts';
 
 const serviceUrl = setting.url(['http:', 'https:']);
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };

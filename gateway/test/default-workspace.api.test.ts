@@ -49,8 +49,8 @@ describe('with a default workspace', () => {
     ['wget', (bearer: string) => ['-qO-', `--header=Authorization: ${bearer}`, url()]],
     ['python3', (bearer: string) => ['-c', python, url(), bearer]],
   ])('%s reaches it at localhost, where it is installed', async (command, argumentsFor) => {
-    const output = await run(command, argumentsFor(`Bearer ${token}`)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
+    const output = await run(command, argumentsFor(`Bearer ${token}`)).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return undefined;
     });
     if (output !== undefined) expect(JSON.parse(output.stdout)).toEqual({ route: 'listIncidents' });

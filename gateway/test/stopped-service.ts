@@ -4,4 +4,4 @@ import { createServer } from 'node:http';
 const server = createServer((_request, response) => {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
 });
-server.listen(0, '127.0.0.1', () => console.log((server.address() as { port: number }).port));
+server.listen(0, '127.0.0.1', () => process.stdout.write(String((server.address() as { port: number }).port)));

@@ -37,15 +37,16 @@ export function upstreamHealth(options: {
   let retry: NodeJS.Timeout | undefined;
   let available = true;
   let stopped = false;
+  const isStopped = () => stopped;
   let isProbing = false;
   let lastHealthy = -Infinity;
 
   const check = async () => {
-    if (isProbing || stopped) return;
+    if (isProbing || isStopped()) return;
     isProbing = true;
     const failure = await options.probe();
     isProbing = false;
-    if (stopped) return;
+    if (isStopped()) return;
     const changed = available !== (failure === undefined);
     available = failure === undefined;
     if (available) lastHealthy = performance.now();

@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError, MAX_BODY_BYTES, shareExceeded } from '@tocsin/http';
 import type { FairShares } from '../domain/fair-shares.ts';
 import { overloaded } from '../domain/overload.ts';
+import type { BodyTimes } from '../domain/shares.ts';
 
 /** A body in memory, which counts against its workspace's share until it is released. */
 export interface ReceivedBody {
-  readonly bytes: Buffer;
+  /** `undefined` if the request has no body. */
+  readonly bytes: Buffer | undefined;
   release(): void;
 }
 
@@ -19,13 +21,7 @@ export interface BodyReader {
   read(request: IncomingMessage, workspaceId: number): Promise<ReceivedBody | undefined>;
 }
 
-export interface BodyTimes {
-  /** Milliseconds for the whole body. */
-  deadline: number;
-  /** Milliseconds in which `MIN_BYTES` of it must arrive. */
-  progress: number;
-}
-
+/** Of a body that must arrive within `progress`. */
 const MIN_BYTES = 1_000;
 /** How long a client has to read the refusal of a slow body before its connection is closed; milliseconds. */
 const CLOSE_DELAY = 1_000;
@@ -38,9 +34,9 @@ async function readBody(
   request: IncomingMessage,
   { shares, times, workspaceId }: { shares: FairShares; times: BodyTimes; workspaceId: number },
 ): Promise<ReceivedBody | undefined> {
+  if (request.destroyed) return undefined;
   const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody | undefined>();
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const bytes = growingBuffer();
   let held = 0;
   const release = () => {
     shares.giveBack(workspaceId, held);
@@ -62,19 +58,18 @@ async function readBody(
   };
   const finish = () => {
     stop();
-    resolve({ bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks), release });
+    resolve({ bytes: bytes.content(), release });
   };
 
   const onData = (chunk: Buffer) => {
-    const piece = chunk.length > MAX_BODY_BYTES + 1 - length ? chunk.subarray(0, MAX_BODY_BYTES + 1 - length) : chunk;
+    const piece = chunk.subarray(0, MAX_BODY_BYTES + 1 - bytes.length());
     if (!shares.take(workspaceId, piece.length)) {
-      refuse(noMemory(shares.heldBy(workspaceId)));
+      refuse(noMemory(shares.heldBy(workspaceId) - held));
       return;
     }
     held += piece.length;
-    length += piece.length;
-    chunks.push(piece);
-    if (length > MAX_BODY_BYTES) finish();
+    bytes.append(piece);
+    if (bytes.length() > MAX_BODY_BYTES) finish();
   };
   const onEnd = finish;
   const onClose = () => {
@@ -90,14 +85,42 @@ async function readBody(
   let lastLength = 0;
   const timer = setInterval(() => {
     const isLate = performance.now() - start >= times.deadline;
-    if (!isLate && length - lastLength >= MIN_BYTES) {
-      lastLength = length;
+    if (!isLate && bytes.length() - lastLength >= MIN_BYTES) {
+      lastLength = bytes.length();
       return;
     }
     refuse(isLate ? tooLate(times) : tooSlow(times));
     setTimeout(() => request.complete || request.socket.destroy(), CLOSE_DELAY).unref();
   }, times.progress);
   return promise;
+}
+
+const MIN_CAPACITY = 1_024;
+
+/**
+ * A list of the chunks would take far more memory than their bytes, if a client sends each byte as a chunk of its own.
+ * A body of one chunk is not copied.
+ */
+function growingBuffer() {
+  let buffer: Buffer = Buffer.alloc(0);
+  let length = 0;
+  return {
+    length: () => length,
+    append: (piece: Buffer) => {
+      const needed = length + piece.length;
+      if (length === 0) buffer = piece;
+      else {
+        if (needed > buffer.length) {
+          const larger = Buffer.allocUnsafe(Math.max(MIN_CAPACITY, 2 * needed));
+          buffer.copy(larger, 0, 0, length);
+          buffer = larger;
+        }
+        piece.copy(buffer, length);
+      }
+      length = needed;
+    },
+    content: () => buffer.subarray(0, length),
+  };
 }
 
 const seconds = (milliseconds: number) => milliseconds / 1_000;
@@ -114,9 +137,9 @@ const slowBody = (message: string) =>
     headers: { Connection: 'close' },
   });
 
-/** A workspace that holds nothing yet is not the one that uses the memory. */
-const noMemory = (heldByWorkspace: number) =>
-  heldByWorkspace === 0
+/** @param others bytes of other bodies of the workspace; without any, it is not the one that uses the memory */
+const noMemory = (others: number) =>
+  others === 0
     ? overloaded('The gateway has no memory for more request bodies', 'body_memory')
     : shareExceeded('The bodies of this workspace that are under way have too many bytes together', {
         reason: 'body_bytes_in_flight',

@@ -59,7 +59,9 @@ async function bindAll(server: Server, addresses: readonly string[], port: numbe
   return {
     port: portOf(first.server),
     host: first.host.includes(':') ? `[${first.host}]` : first.host,
-    close: async () => void (await Promise.all(listening.map(async ({ server: one }) => close(one)))),
+    close: async () => {
+      await Promise.all(listening.map(async ({ server: one }) => close(one)));
+    },
   };
 }
 

@@ -63,5 +63,7 @@ test('a port that is taken on one of the addresses is taken', async () => {
 });
 
 test('an address that does not exist is an error if it is the only one', async () => {
-  await expect(listen(() => undefined, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
+  await expect(listen(() => undefined, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject({
+    code: 'EADDRNOTAVAIL',
+  });
 });
