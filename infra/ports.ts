@@ -1,5 +1,6 @@
-import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
+import { createServer } from 'node:http';
+import { bind } from '@tocsin/http';
 
 /** Below the ephemeral ports of systems: an outgoing connection cannot take one of these ports meanwhile. */
 const FIRST = 20_000;
@@ -19,15 +20,11 @@ export async function freePorts(count: number): Promise<number[]> {
 
 /** The system's error when listening on an address; `undefined` when the address is free. */
 export async function bindError(address: { host: string; port: number }): Promise<Error | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
-  const server = createServer();
-  server.once('error', resolve);
-  server.listen(address, () => resolve(undefined));
-  const error = await promise;
-  if (error === undefined) {
-    const closed = Promise.withResolvers<void>();
-    server.close(() => closed.resolve());
-    await closed.promise;
+  try {
+    const server = await bind(createServer(), address);
+    await server.close();
+    return undefined;
+  } catch (error) {
+    return error as Error;
   }
-  return error;
 }

@@ -1,3 +1,4 @@
+import { refusalsOf } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
@@ -8,6 +9,9 @@ import { trustedProxies } from './domain/client-address.ts';
 import { routeTable } from './domain/route-table.ts';
 import { accessLog } from './http/access-log.ts';
 import type { ApiDescription } from './http/api-description.ts';
+import { connectionLimits } from './http/connection-limits.ts';
+import { connectionMetrics } from './http/connection-metrics.ts';
+import { forwarder } from './http/forwarder.ts';
 import { readGuides } from './http/guides.ts';
 import { identities as identityLookup, principalSigners } from './http/identities.ts';
 import { publicHandler } from './http/public-handler.ts';
@@ -49,7 +53,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const base = openBase({ name: 'gateway', schema, config, overrides });
   const { database, log, metrics } = base;
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
-  const upstreams = openUpstreams({ urls: config.upstreams, timeout: config.upstreamTimeout, log, metrics });
+  const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const relay = startRelay(base);
   const identities = identityLookup(identityStore(database), signers);
   const identityChanges = listenForIdentityChanges({
@@ -61,19 +65,27 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     },
   });
 
+  const proxies = trustedProxies(config.trustedProxies);
+  const connections = connectionLimits({
+    ...config.connections,
+    trustedProxies: proxies,
+    onClose: connectionMetrics(metrics),
+  });
   const handler = publicHandler({
-    baseDomain: config.baseDomain,
-    trustedProxies: trustedProxies(config.trustedProxies),
+    hosts: config,
+    trustedProxies: proxies,
     identities,
     limits: rateLimits(requests.counter, config.limits),
     routes,
-    upstreams: upstreams.byService,
+    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares }),
     pages: publicPages({
       readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
       description,
       reference,
     }),
     logAccess: accessLog(log, metrics),
+    onRequest: connections.onRequest,
+    refusals: refusalsOf(metrics, log),
     clock: overrides.clock ?? systemClock,
     log,
   });
@@ -82,7 +94,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     routes: [],
     internalRoutes: [userChangesRoute(database)],
     address: config.internal,
-    servers: { public: { handler, address: config.http } },
+    servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
     workers: [identityChanges, relay],
     clients: [upstreams, requests],
   });

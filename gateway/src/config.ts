@@ -11,17 +11,26 @@ import {
 } from '@tocsin/runtime';
 import { z } from 'zod';
 import { trustedProxies } from './domain/client-address.ts';
+import { isSlug } from './domain/host.ts';
+import type { Shares } from './domain/shares.ts';
 
 const serviceUrl = setting.url(['http:', 'https:']);
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
-/** A service that has not begun its response after this time counts as failed; milliseconds. */
-const UPSTREAM_TIMEOUT = 30_000;
+const MEBIBYTE = 1_048_576;
+/** What no operator has to change (contract: Limits). Times are in milliseconds. */
+const SHARES = {
+  wait: 1_000,
+  bodyBytesPerWorkspace: 16 * MEBIBYTE,
+  bodyBytes: 256 * MEBIBYTE,
+  body: { deadline: 30_000, progress: 10_000 },
+};
 
 const settings = {
   ...processSettings,
   ...ownDatabase,
   ...brokerSettings,
   ...redisSettings,
+  HOST: setting.loopback,
   PORT: setting.port.default(8080),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: setting.port.default(0),
@@ -30,9 +39,16 @@ const settings = {
     .toLowerCase()
     .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/, 'must be a domain name')
     .default('localhost'),
+  DEFAULT_WORKSPACE: z.string().toLowerCase().refine(isSlug, 'must be the slug of a workspace').optional(),
   TRUSTED_PROXIES: setting.list.refine(areNetworks, 'must be IP addresses and networks, comma-separated').default([]),
   RATE_LIMIT_PER_MINUTE: setting.count.default(1_200),
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: setting.count.default(60),
+  COST_PER_REQUEST: setting.count.default(10),
+  BYTES_PER_REQUEST: setting.count.default(524_288),
+  MAX_REQUESTS_PER_WORKSPACE: setting.count.default(100),
+  MAX_REQUESTS_PER_SERVICE: setting.count.default(256),
+  MAX_CONNECTIONS: setting.count.default(5_000),
+  MAX_CONNECTIONS_PER_NETWORK: setting.count.default(1_000),
   INCIDENT_URL: serviceUrl,
   CATALOG_URL: serviceUrl,
   CUSTOM_FIELD_URL: serviceUrl,
@@ -49,9 +65,22 @@ export function gatewayConfig(env: Environment) {
     // Not HOST: opening the API to a network must not open the metrics to it.
     internal: { host: read.INTERNAL_HOST, port: read.INTERNAL_PORT },
     baseDomain: read.BASE_DOMAIN,
+    defaultWorkspace: read.DEFAULT_WORKSPACE,
     trustedProxies: read.TRUSTED_PROXIES,
-    /** Requests a minute. */
-    limits: { workspace: read.RATE_LIMIT_PER_MINUTE, anonymous: read.ANONYMOUS_RATE_LIMIT_PER_MINUTE },
+    limits: {
+      /** Requests a minute. */
+      workspace: read.RATE_LIMIT_PER_MINUTE,
+      anonymous: read.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
+      /** A workspace's limits of cost and bytes a minute are its limit of requests, multiplied by these. */
+      costPerRequest: read.COST_PER_REQUEST,
+      bytesPerRequest: read.BYTES_PER_REQUEST,
+    },
+    shares: {
+      ...SHARES,
+      requestsPerWorkspace: read.MAX_REQUESTS_PER_WORKSPACE,
+      requestsPerService: read.MAX_REQUESTS_PER_SERVICE,
+    } satisfies Shares,
+    connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */
     upstreams: {
       incident: read.INCIDENT_URL,
@@ -59,7 +88,6 @@ export function gatewayConfig(env: Environment) {
       'custom-field': read.CUSTOM_FIELD_URL,
       webhook: read.WEBHOOK_URL,
     },
-    upstreamTimeout: UPSTREAM_TIMEOUT,
     logLevel: read.LOG_LEVEL,
     secretKeys: read.TOCSIN_SECRET_KEYS,
     namespace: read.TOCSIN_NAMESPACE,

@@ -13,11 +13,14 @@ const required = {
 describe('the settings', () => {
   test('have the defaults of the contract', () => {
     expect(gatewayConfig(required)).toMatchObject({
-      http: { host: '127.0.0.1', port: 8080 },
+      http: { host: 'localhost', port: 8080 },
       internal: { host: '127.0.0.1', port: 0 },
       baseDomain: 'localhost',
       trustedProxies: [],
-      limits: { workspace: 1200, anonymous: 60 },
+      defaultWorkspace: undefined,
+      limits: { workspace: 1200, anonymous: 60, costPerRequest: 10, bytesPerRequest: 524_288 },
+      shares: { requestsPerWorkspace: 100, requestsPerService: 256 },
+      connections: { total: 5_000, perNetwork: 1_000 },
       database: { url: 'postgres://tocsin_gateway@127.0.0.1:5432/tocsin' },
     });
   });
@@ -47,6 +50,8 @@ describe('the settings', () => {
     ['ANONYMOUS_RATE_LIMIT_PER_MINUTE', 'many'],
     ['PORT', '70000'],
     ['WEBHOOK_URL', 'ftp://a'],
+    ['DEFAULT_WORKSPACE', 'acme.localhost'],
+    ['MAX_CONNECTIONS', '0'],
   ])('%s cannot be %s', (name, value) => {
     expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(ConfigError);
     expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(name);

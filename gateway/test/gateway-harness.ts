@@ -18,7 +18,7 @@ import { createTestDatabase, type TestDatabase, TEST_SECRET_KEYS } from '@tocsin
 import { z } from 'zod';
 import { administration, openGatewayDatabase } from '../src/administration.ts';
 import { type GatewayApp, memoryRequestCounter, type Overrides, startApp } from '../src/app.ts';
-import { gatewayConfig } from '../src/config.ts';
+import { type GatewayConfig, gatewayConfig } from '../src/config.ts';
 import type { ApiDescription } from '../src/http/api-description.ts';
 import { schema } from '../src/schema.ts';
 import { type RawResponse, type RawRequest, sendRaw } from './send-raw.ts';
@@ -52,6 +52,7 @@ const sampleContracts = {
       tag: 'Incidents',
       scope: 'incidents:read',
       query: z.object({ ...pageQuery, q: z.string().optional() }),
+      cost: { base: 1, parameters: { q: 10 } },
       reply,
     },
     listArchivedIncidents: {
@@ -166,11 +167,19 @@ export function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]
   };
 }
 
-export const sampleDescriptions = (): ApiDescription[] =>
+export const sampleDescriptions = (deadline?: number): ApiDescription[] =>
   [
-    openApiDocument('incident', sampleContracts.incident),
+    openApiDocument('incident', withDeadline(sampleContracts.incident, deadline)),
     openApiDocument('catalog', sampleContracts.catalog),
   ] as unknown as ApiDescription[];
+
+const withDeadline = (contracts: Contracts, deadline: number | undefined): Contracts =>
+  Object.fromEntries(
+    Object.entries(contracts).map(([name, contract]) => [
+      name,
+      { ...contract, ...(deadline !== undefined && { deadline }) },
+    ]),
+  );
 
 /** A service with these routes, which records the headers of its requests. */
 export async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
@@ -215,7 +224,10 @@ export interface GatewayHarnessOptions {
   withRedis?: boolean;
   /** Instead of the sample service. */
   incidentUrl?: string;
-  upstreamTimeout?: number;
+  /** The deadline of all operations of the incident service; milliseconds. */
+  deadline?: number;
+  /** Changes what no setting changes. */
+  adjust?: (config: GatewayConfig) => GatewayConfig;
   /** The database of another harness, for a second gateway. */
   database?: TestDatabase;
 }
@@ -240,16 +252,13 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     ...options.env,
   };
   const config = gatewayConfig(env);
-  const app = await startApp(
-    { ...config, upstreamTimeout: options.upstreamTimeout ?? config.upstreamTimeout },
-    {
-      log: silent,
-      broker,
-      ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
-      descriptions: sampleDescriptions(),
-      ...options.overrides,
-    },
-  );
+  const app = await startApp(options.adjust?.(config) ?? config, {
+    log: silent,
+    broker,
+    ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
+    descriptions: sampleDescriptions(options.deadline),
+    ...options.overrides,
+  });
   const knex = openGatewayDatabase(env);
   const admin = administration(knex);
   if (options.database === undefined) await admin.createWorkspace({ slug: 'acme', name: 'Acme' });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSlug, slugOf } from '../src/domain/host.ts';
 
+const slugIn = (host: string, baseDomain = 'localhost') => slugOf(host, { baseDomain, defaultWorkspace: undefined });
+
 describe('the workspace of a host', () => {
   test.each([
     ['acme.localhost', 'acme'],
@@ -11,7 +13,7 @@ describe('the workspace of a host', () => {
     ['acme.localhost:', 'acme'],
     ['a-1.localhost', 'a-1'],
     ['7.localhost', '7'],
-  ])('%s names the workspace %s', (host, slug) => expect(slugOf(host, 'localhost')).toBe(slug));
+  ])('%s names the workspace %s', (host, slug) => expect(slugIn(host)).toBe(slug));
 
   test.each([
     '',
@@ -39,16 +41,54 @@ describe('the workspace of a host', () => {
     `${'a'.repeat(64)}.localhost`,
     'äcme.localhost',
     'acme.localhost, other.localhost',
-  ])('%j names no workspace', (host) => expect(slugOf(host, 'localhost')).toBeUndefined());
+  ])('%j names no workspace', (host) => expect(slugIn(host)).toBeUndefined());
 
   test('the base domain may have several labels', () => {
-    expect(slugOf('acme.tocsin.example.com', 'tocsin.example.com')).toBe('acme');
-    expect(slugOf('tocsin.example.com', 'example.com')).toBe('tocsin');
-    expect(slugOf('acme.xtocsin.example.com', 'tocsin.example.com')).toBeUndefined();
+    expect(slugIn('acme.tocsin.example.com', 'tocsin.example.com')).toBe('acme');
+    expect(slugIn('tocsin.example.com', 'example.com')).toBe('tocsin');
+    expect(slugIn('acme.xtocsin.example.com', 'tocsin.example.com')).toBeUndefined();
   });
 
   test('a slug is a DNS label', () => {
     expect(['a', 'acme', 'a-b', '0'].every(isSlug)).toBe(true);
     expect(['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a'.repeat(64)].some(isSlug)).toBe(false);
+  });
+});
+
+describe('the default workspace', () => {
+  const slugAt = (host: string) => slugOf(host, { baseDomain: 'tocsin.example.com', defaultWorkspace: 'acme' });
+
+  test.each([
+    'tocsin.example.com',
+    'Tocsin.Example.com:443',
+    'tocsin.example.com.',
+    'localhost',
+    'LOCALHOST:8080',
+    '127.0.0.1',
+    '127.0.0.1:8080',
+    '192.0.2.7:80',
+    '[::1]',
+    '[::1]:8080',
+    '[2001:db8::7]:80',
+  ])('is that of %s', (host) => expect(slugAt(host)).toBe('acme'));
+
+  test.each([
+    '',
+    'example.com',
+    'other.example.com',
+    'a.b.tocsin.example.com',
+    '-.tocsin.example.com',
+    'localhost.example.com',
+    '127.0.0',
+    '127.0.0.1.example.com',
+    '::1',
+    '[::1',
+    '[::1]x',
+    '[acme]',
+    '127.0.0.1, acme.tocsin.example.com',
+  ])('is not that of %j', (host) => expect(slugAt(host)).toBeUndefined());
+
+  test('is not that of a host that names another workspace', () => {
+    expect(slugAt('globex.tocsin.example.com')).toBe('globex');
   });
 });

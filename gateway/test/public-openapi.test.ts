@@ -81,6 +81,7 @@ describe('the public description', () => {
       service: 'catalog',
       scope: 'teams:write',
       needs: ['active_responder', 'manage_teams'],
+      deadline: 10_000,
       deprecation: { since: '2026-01-01T00:00:00Z', sunset: '2026-12-01T00:00:00Z', successor: '/api/v1/groups' },
     });
     const [incomplete] = sampleDescriptions();

@@ -8,6 +8,7 @@ const operation = (method: string, path: string, id = `${method} ${path}`): Oper
   service: 'incident',
   scope: 'incidents:read',
   needs: [],
+  deadline: 10_000,
 });
 
 const table = routeTable([

@@ -3,11 +3,12 @@ import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';
 import { workspaceApi } from './api.ts';
+import { DEMO_WORKSPACE } from './default-workspace.ts';
 import { addSampleData } from './sample-data.ts';
 
-const WORKSPACE = { slug: 'acme', name: 'Acme' };
+const WORKSPACE = { slug: DEMO_WORKSPACE, name: 'Acme' };
 const OWNER = {
-  workspace: 'acme',
+  workspace: DEMO_WORKSPACE,
   email: 'demo@acme.example',
   name: 'Demo Owner',
   role: 'owner',
@@ -49,7 +50,8 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   }
   if (token.kind === 'none') return undefined;
   const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${new URL(url).port}`;
-  const baseUrl = `http://${host}`;
+  // A host that resolves everywhere, where the gateway takes it for the workspace's.
+  const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   if (token.kind === 'ended') return { baseUrl, token: undefined, error: undefined };
   const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: token.text })).then(
     () => undefined,

@@ -4,10 +4,19 @@ import path from 'node:path';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Environment, memoryVersions } from '@tocsin/runtime';
 import { memoryRequestCounter } from '../../gateway/src/app.ts';
-import { type AppName, appEnvironments, APPS, clientSettings, MEMORY_BROKER, SERVICE_NAMES } from '../apps.ts';
+import {
+  type AppName,
+  type AppOverrides,
+  appEnvironments,
+  APPS,
+  clientSettings,
+  MEMORY_BROKER,
+  SERVICE_NAMES,
+} from '../apps.ts';
 import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
+import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
@@ -75,7 +84,7 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     closing.push(postgres.stop);
 
     const settings = {
-      ...withoutServers(env),
+      ...withoutServers(config.demo ? withDefaultWorkspace(env) : env),
       DATABASE_URL: inDatabase(postgres.url, 'tocsin'),
       TOCSIN_SECRET_KEYS: secretKeys,
     };
@@ -84,7 +93,7 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     const environments = await appEnvironments(settings);
     const broker = new MemoryBroker();
     closing.push(async () => broker.close());
-    const shared = { broker, versions: memoryVersions(), limiter: memoryRequestCounter() };
+    const shared: AppOverrides = { broker, versions: memoryVersions(), requestCounter: memoryRequestCounter() };
     const start = async (name: AppName) =>
       APPS[name].start(environments[name], { ...shared, log: logs.loggerOf(name) });
     const services: App[] = [];

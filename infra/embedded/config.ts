@@ -3,7 +3,7 @@ import { dataDirPath } from '../data-dir.ts';
 
 const settings = {
   LOG_LEVEL: processSettings.LOG_LEVEL,
-  HOST: processSettings.HOST,
+  HOST: setting.loopback,
   PORT: setting.port.default(8080),
   DATABASE_POOL_SIZE: databaseSettings.DATABASE_POOL_SIZE,
   TOCSIN_DEMO: setting.flag.default(true),

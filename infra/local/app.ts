@@ -4,6 +4,7 @@ import { type AppName, appEnvironments, clientSettings, SERVICE_NAMES } from '..
 import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
+import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import type { Step } from '../steps.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -51,7 +52,7 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
     await step('migrations', async () => migrateAll(databases, print));
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
-    const environments = await appEnvironments({ ...env, TOCSIN_SECRET_KEYS: secretKeys });
+    const environments = await appEnvironments({ ...withDefaultWorkspace(env), TOCSIN_SECRET_KEYS: secretKeys });
     const start = async (name: AppName, running: App[]): Promise<App> => {
       const app = await superviseApp({
         name,

@@ -2,7 +2,6 @@ import {
   brokerSettings,
   databaseSettings,
   type Environment,
-  processSettings,
   readConfig,
   redisSettings,
   setting,
@@ -11,7 +10,7 @@ import { z } from 'zod';
 import { dataDirPath } from '../data-dir.ts';
 
 const settings = {
-  HOST: processSettings.HOST,
+  HOST: setting.loopback,
   PORT: setting.port.default(8080),
   NODE_ENV: z.string().optional(),
   TOCSIN_DEMO: setting.flag.optional(),

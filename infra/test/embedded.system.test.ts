@@ -80,7 +80,7 @@ describe('everything in one process', () => {
 
   test('prints a command that creates an incident', async () => {
     const printed = /^curl [^]*?'\{.*\}'$/m.exec(command.output())?.[0] ?? '';
-    expect(printed).toContain(`http://acme.localhost:${port}/api/v1/incidents`);
+    expect(printed).toContain(`http://localhost:${port}/api/v1/incidents`);
     expect(printed).toContain(`-H 'Authorization: Bearer ${token}'`);
     const answer = await acme(token).post('/api/v1/incidents', JSON.parse(/-d '(.*)'$/.exec(printed)?.[1] ?? ''));
     expect(answer).toMatchObject({ status: 201, body: { incident: { human_id: 'INC-4' } } });

@@ -3,7 +3,6 @@ import { PRINCIPAL_HEADER } from '@tocsin/http';
 
 const INTERNAL_PREFIX = 'x-tocsin-';
 
-/** Without transfer-encoding: it says that there is a body, and each hop writes its own. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -29,15 +28,19 @@ const FOR_THE_GATEWAY = [
   'x-real-ip',
 ];
 
-const DROPPED_REQUEST_HEADERS = new Set([...HOP_BY_HOP, ...FOR_THE_GATEWAY]);
-const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'date', 'server', 'x-request-id']);
-/** Headers that a Connection header cannot remove, because the body would lose its length. */
-const BODY_LENGTH = new Set(['content-length', 'transfer-encoding']);
+/** The gateway sends a body that it has read in whole, with its exact length. */
+const BODY_LENGTH = ['content-length', 'transfer-encoding'];
 
-/** Returns the headers for the service: those of the client, without internal ones, and those of the gateway. */
+const DROPPED_REQUEST_HEADERS = new Set([...HOP_BY_HOP, ...FOR_THE_GATEWAY, ...BODY_LENGTH]);
+const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'date', 'server', 'x-request-id']);
+
+/**
+ * Returns the headers for the service: those of the client, without internal ones, and those of the gateway.
+ * @param own `bodyLength` is what will be sent; `undefined` for a request without a body
+ */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
-  own: { principal: string; requestId: string },
+  own: { principal: string; requestId: string; bodyLength: number | undefined },
 ): IncomingHttpHeaders {
   const connectionOptions = connectionOptionsOf(headers.connection ?? '');
   const forwarded: IncomingHttpHeaders = {};
@@ -48,6 +51,7 @@ export function forwardedHeaders(
   }
   forwarded[PRINCIPAL_HEADER] = own.principal;
   forwarded['x-request-id'] = own.requestId;
+  if (own.bodyLength !== undefined) forwarded['content-length'] = String(own.bodyLength);
   return forwarded;
 }
 
@@ -58,8 +62,7 @@ function connectionOptionsOf(connection: string): readonly string[] {
   return connection
     .toLowerCase()
     .split(',')
-    .map((name) => name.trim())
-    .filter((name) => !BODY_LENGTH.has(name));
+    .map((name) => name.trim());
 }
 
 /** Whether a header of the service's response is sent to the client. */

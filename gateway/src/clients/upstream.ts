@@ -1,100 +1,108 @@
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import { serviceUnavailable } from '@tocsin/http';
+import { Readable } from 'node:stream';
+import type { DomainError } from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { limitBody } from './body-limit.ts';
+import { overloaded } from '../domain/overload.ts';
 import { isForwarded } from './forwarded-headers.ts';
-import { upstreamBreaker } from './upstream-breaker.ts';
+import { probe } from './probe.ts';
+import { upstreamHealth, type WaitingRequest } from './upstream-health.ts';
+
+/** A request that has arrived in whole. */
+export interface CompleteRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Sent instead of what `request` may still receive; `undefined` if the request has no body. */
+  body: Buffer | undefined;
+  /** Milliseconds until the service must have begun its response. */
+  deadline: number;
+}
 
 /** A service behind the gateway. */
 export interface Upstream {
-  /** False while the circuit breaker is open. */
+  /** False while the service is known to be dead. */
   readonly available: boolean;
   /**
-   * Sends a request to the service once, as it is, and streams the response to the client. Resolves when the response
-   * has begun or the client has gone.
+   * Sends a request to the service once, and streams the response to the client. Resolves when the response has begun
+   * or the client has gone.
    * @throws DomainError `service_unavailable` when the service did not respond; nothing has been sent to the client
    *   then
    */
-  forward(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  forward(request: CompleteRequest): Promise<void>;
   close(): void;
 }
 
 export interface UpstreamOptions {
   name: string;
   url: string;
-  /** Milliseconds from the end of the request to the beginning of the response. */
-  timeout: number;
   log: Logger;
   onFailure: () => void;
 }
 
 /** A forwarded request whose response has not begun. */
-interface InFlightRequest {
-  resolve: () => void;
-  reject: (error: Error) => void;
+interface Forwarded extends WaitingRequest {
+  readonly body: Buffer | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: DomainError) => void;
   upstreamRequest: ClientRequest | undefined;
-  timer: NodeJS.Timeout | undefined;
   /** The response has begun, the request has failed, or the client has gone. */
   settled: boolean;
 }
 
-const CONNECT_TIMEOUT = 2_000;
-const PROBE_TIMEOUT = 1_000;
 /** Long enough for a slow client to read the longest response. */
 const RESPONSE_TIMEOUT = 120_000;
-/** With more requests than this in flight, the service has stopped responding. */
-const MAX_IN_FLIGHT = 1_000;
 
 export function upstream(options: UpstreamOptions): Upstream {
   const { name, log } = options;
   const target = new URL(options.url);
   const agent = new (target.protocol === 'https:' ? https : http).Agent({ keepAlive: true, maxFreeSockets: 256 });
-  const requests = new WeakMap<IncomingMessage, InFlightRequest>();
-  let inFlight = 0;
+  const requests = new WeakMap<IncomingMessage, Forwarded>();
 
-  const breaker = upstreamBreaker({
+  const health = upstreamHealth({
     probe: async () => probe(target),
-    onChange: (closed) =>
-      log.warn({ upstream: name }, closed ? 'a service responds again' : 'a service does not respond'),
+    onChange: (available, failure) => {
+      if (available) log.warn({ upstream: name }, 'a service responds again');
+      else log.warn({ upstream: name, err: failure }, 'a service does not respond');
+    },
   });
+  const notResponding = () => overloaded(`The ${name} service does not respond`, 'service_down');
 
-  const settle = (forwarded: InFlightRequest) => {
+  const settle = (forwarded: Forwarded) => {
     forwarded.settled = true;
-    clearTimeout(forwarded.timer);
+    health.unwatch(forwarded);
   };
 
-  const abortAfter = (forwarded: InFlightRequest, milliseconds: number, reason: string) => {
-    clearTimeout(forwarded.timer);
-    forwarded.timer = setTimeout(() => forwarded.upstreamRequest?.destroy(new Error(reason)), milliseconds);
+  const fail = (forwarded: Forwarded, error: DomainError) => {
+    settle(forwarded);
+    options.onFailure();
+    forwarded.reject(error);
+    forwarded.upstreamRequest?.destroy();
+  };
+
+  const giveUp = (forwarded: Forwarded, reason: 'deadline' | 'down') => {
+    if (forwarded.settled) return;
+    if (reason === 'down') {
+      fail(forwarded, notResponding());
+      return;
+    }
+    const message = `The ${name} service did not respond within ${forwarded.deadline / 1_000} seconds`;
+    log.warn({ upstream: name, path: forwarded.upstreamRequest?.path.split('?', 1)[0] }, 'a request took too long');
+    fail(forwarded, overloaded(message, 'deadline'));
   };
 
   const onProxyRequest = (upstreamRequest: ClientRequest, request: IncomingMessage) => {
     const forwarded = requests.get(request);
     if (forwarded === undefined) return;
     forwarded.upstreamRequest = upstreamRequest;
-    const awaitResponse = () => {
-      if (forwarded.settled || upstreamRequest.socket?.connecting === true) return;
-      abortAfter(forwarded, options.timeout, 'no response in time');
-    };
-    // The time runs from the end of the request, so that a slow client does not count as a slow service.
-    request.once('end', awaitResponse);
-    if (request.headers['content-length'] === undefined) limitBody(request, upstreamRequest, awaitResponse);
-    if (upstreamRequest.socket?.connecting === true) {
-      abortAfter(forwarded, CONNECT_TIMEOUT, 'no connection in time');
-      upstreamRequest.socket.once('connect', () => {
-        clearTimeout(forwarded.timer);
-        if (request.readableEnded) awaitResponse();
-      });
-    }
+    // Given up before there was a connection for it.
+    if (forwarded.settled) upstreamRequest.destroy();
   };
 
   const onResponse = (upstreamResponse: IncomingMessage, request: IncomingMessage, response: ServerResponse) => {
     const forwarded = requests.get(request);
     if (forwarded === undefined || forwarded.settled) return;
     settle(forwarded);
-    breaker.record(undefined);
     const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
     upstreamResponse.once('close', () => clearTimeout(timer));
     relayResponse(upstreamResponse, response);
@@ -116,18 +124,18 @@ export function upstream(options: UpstreamOptions): Upstream {
       onClientGone(request);
       return;
     }
-    settle(forwarded);
-    breaker.record(error);
-    options.onFailure();
     log.warn({ err: error, upstream: name }, 'a service failed to respond');
-    // Discards the rest of the body, so that the connection can carry the next request.
-    request.unpipe();
-    request.resume();
-    forwarded.reject(serviceUnavailable(`The ${name} service does not respond`));
+    health.suspect();
+    fail(forwarded, notResponding());
   };
 
   const proxy = createProxyMiddleware({
-    target,
+    // The options are those of this request alone, so its body can be among them.
+    router: (request, _response, proxyOptions) => {
+      const body = requests.get(request)?.body;
+      if (body !== undefined) proxyOptions.buffer = Readable.from(body.length === 0 ? [] : body);
+      return target;
+    },
     agent,
     changeOrigin: true,
     selfHandleResponse: true,
@@ -147,22 +155,29 @@ export function upstream(options: UpstreamOptions): Upstream {
 
   return {
     get available() {
-      return breaker.closed;
+      return health.available;
     },
-    forward: async (request, response) => {
-      if (!breaker.closed || inFlight >= MAX_IN_FLIGHT)
-        throw serviceUnavailable(`The ${name} service does not respond`);
+    forward: async ({ request, response, body, deadline }) => {
+      if (!health.available) throw notResponding();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      requests.set(request, { resolve, reject, upstreamRequest: undefined, timer: undefined, settled: false });
-      inFlight += 1;
-      response.once('close', () => {
-        inFlight -= 1;
-      });
+      const forwarded: Forwarded = {
+        body,
+        deadline,
+        sentAt: performance.now(),
+        resolve,
+        reject,
+        upstreamRequest: undefined,
+        settled: false,
+        giveUp: (reason) => giveUp(forwarded, reason),
+      };
+      requests.set(request, forwarded);
+      health.watch(forwarded);
+      response.once('close', () => onClientGone(request));
       void proxy(request, response, (error) => onError(error as Error, request, response));
       await promise;
     },
     close: () => {
-      breaker.stop();
+      health.stop();
       agent.destroy();
     },
   };
@@ -177,15 +192,4 @@ function relayResponse(upstreamResponse: IncomingMessage, response: ServerRespon
     if (isForwarded(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
   }
   upstreamResponse.pipe(response);
-}
-
-/** Returns the failure, or `undefined` when the service is healthy. */
-async function probe(target: URL): Promise<Error | undefined> {
-  try {
-    const response = await fetch(new URL('/healthz', target), { signal: AbortSignal.timeout(PROBE_TIMEOUT) });
-    await response.body?.cancel();
-    return response.ok ? undefined : new Error(`the health check returned ${response.status}`);
-  } catch (error) {
-    return error as Error;
-  }
 }

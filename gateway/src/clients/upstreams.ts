@@ -7,14 +7,12 @@ export interface Upstreams extends ServiceClient {
   readonly byService: ReadonlyMap<string, Upstream>;
 }
 
-/** @param options `timeout` is in milliseconds, see `UpstreamOptions` */
 export function openUpstreams(options: {
   urls: Readonly<Record<string, string>>;
-  timeout: number;
   log: Logger;
   metrics: Metrics;
 }): Upstreams {
-  const { urls, timeout, log, metrics } = options;
+  const { urls, log, metrics } = options;
   const failures = new Counter({
     name: 'tocsin_gateway_upstream_failures_total',
     help: 'Requests to which a service did not respond',
@@ -24,7 +22,7 @@ export function openUpstreams(options: {
   const byService = new Map(
     Object.entries(urls).map(([name, url]) => [
       name,
-      upstream({ name, url, timeout, log, onFailure: () => failures.inc({ upstream: name }) }),
+      upstream({ name, url, log, onFailure: () => failures.inc({ upstream: name }) }),
     ]),
   );
   new Gauge({

@@ -1,4 +1,4 @@
-import type { Deprecation, Prerequisite, Scope } from '@tocsin/http';
+import type { Cost, Deprecation, Prerequisite, Scope } from '@tocsin/http';
 
 /** An operation of the API: the service that handles it, and what it requires of the caller. */
 export interface Operation {
@@ -10,6 +10,9 @@ export interface Operation {
   service: string;
   scope: Scope;
   needs: readonly Prerequisite[];
+  /** Milliseconds that the service has to begin its response. */
+  deadline: number;
+  cost?: Cost | undefined;
   deprecation?: Deprecation | undefined;
 }
 

@@ -28,7 +28,7 @@ export function accessLog(log: Logger, metrics: Metrics): (context: RequestConte
           path: context.target.path,
           status: response.statusCode,
           duration_ms: Math.round(milliseconds * 10) / 10,
-          workspace: context.workspace,
+          workspace: context.workspace?.slug ?? context.slug,
           key_id: context.keyId,
           request_id: context.requestId,
           ...(!response.writableFinished && { aborted: true }),

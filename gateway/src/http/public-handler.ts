@@ -1,12 +1,20 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
-import { checkContentLength, deprecationHeaders, DomainError, notFound, sendError, toDomainError } from '@tocsin/http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import {
+  checkContentLength,
+  deprecationHeaders,
+  DomainError,
+  notFound,
+  type Refusals,
+  sendError,
+  toDomainError,
+} from '@tocsin/http';
 import type { Clock, Logger } from '@tocsin/runtime';
-import { forwardedHeaders } from '../clients/forwarded-headers.ts';
-import type { Upstream } from '../clients/upstream.ts';
 import { checkAccess } from '../domain/access.ts';
 import { clientAddress, clientNetwork, type TrustedProxies } from '../domain/client-address.ts';
-import { slugOf } from '../domain/host.ts';
-import { type Operation, parametersIn, type RouteTable } from '../domain/route-table.ts';
+import { costOf } from '../domain/cost.ts';
+import { type HostRules, slugOf } from '../domain/host.ts';
+import { type Operation, parametersIn, type Resource, type RouteTable } from '../domain/route-table.ts';
+import type { Forwarder } from './forwarder.ts';
 import { checkFraming } from './framing.ts';
 import type { Caller, Identities } from './identities.ts';
 import type { PublicPage } from './public-pages.ts';
@@ -14,16 +22,18 @@ import type { RateLimits } from './rate-limits.ts';
 import { openRequestContext, type RequestContext } from './request-context.ts';
 
 export interface PublicHandlerDependencies {
-  baseDomain: string;
+  hosts: HostRules;
   trustedProxies: TrustedProxies;
   identities: Identities;
   limits: RateLimits;
   routes: RouteTable;
-  /** By the names of the services in the route table. */
-  upstreams: ReadonlyMap<string, Upstream>;
+  forwarder: Forwarder;
   /** Pages that need neither workspace nor token, by path. */
   pages: ReadonlyMap<string, PublicPage>;
   logAccess: (context: RequestContext) => void;
+  /** Called first, for every request. */
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void;
+  refusals: Refusals;
   clock: Clock;
   log: Logger;
 }
@@ -31,34 +41,34 @@ export interface PublicHandlerDependencies {
 /** Handles the requests of the public server. The order of the checks is part of the API (contract: Requests). */
 export function publicHandler(dependencies: PublicHandlerDependencies): RequestListener {
   return (request, response) => {
+    dependencies.onRequest(request, response);
     const context = openRequestContext(request, response);
     dependencies.logAccess(context);
-    handleRequest(context, dependencies).catch((error: unknown) => sendFailure(context, error, dependencies.log));
+    handleRequest(context, dependencies).catch((error: unknown) => sendFailure(context, error, dependencies));
   };
 }
 
 async function handleRequest(context: RequestContext, dependencies: PublicHandlerDependencies): Promise<void> {
-  const { request, response, requestId, target } = context;
+  const { request, response, target } = context;
   checkFraming(request);
   const page = dependencies.pages.get(target.path);
   if (page !== undefined) return servePage(page, context, dependencies);
 
-  const slug = slugOf(requestedHost(context, dependencies.trustedProxies), dependencies.baseDomain);
-  const { identity, principalFor } =
+  const slug = slugOf(requestedHost(context, dependencies.trustedProxies), dependencies.hosts);
+  const caller =
     (await findCaller(context, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
-  context.workspace = slug;
+  const { identity } = caller;
+  context.workspace = identity.workspace;
   checkContentLength(request);
   context.keyId = identity.keyId;
-  await dependencies.limits.workspace(response, identity.workspace.id, identity.rateLimit);
-  const operation = findOperation(context, dependencies.routes);
+  const resource = dependencies.routes.find(target.path);
+  context.operation = resource?.operation(context.method);
+  // Counted before a path without an operation is refused: the order of the checks.
+  const cost = costOf(context.operation?.cost, target.search);
+  await dependencies.limits.workspace(context, { id: identity.workspace.id, limit: identity.rateLimit, cost });
+  const operation = checkOperation(context, resource);
   checkAccess(identity, operation);
-
-  const upstream = dependencies.upstreams.get(operation.service);
-  if (upstream === undefined) throw new Error(`there is no address of the ${operation.service} service`);
-  if (response.destroyed) return;
-  request.headers = forwardedHeaders(request.headers, { principal: principalFor(operation.service), requestId });
-  request.url = target.path + target.search;
-  await upstream.forward(request, response);
+  if (!response.destroyed) await dependencies.forwarder.forward(context, caller, operation);
 }
 
 /**
@@ -100,17 +110,25 @@ async function findCaller(
 async function refuseAnonymous(
   context: RequestContext,
   slug: string | undefined,
-  { limits, identities, trustedProxies }: PublicHandlerDependencies,
+  { limits, identities, trustedProxies, hosts }: PublicHandlerDependencies,
 ): Promise<never> {
   await limits.anonymous(context.response, clientNetworkOf(context.request, trustedProxies));
   const exists = slug !== undefined && (await identities.findWorkspaceId(slug)) !== undefined;
-  if (!exists) throw notFound('The workspace');
-  context.workspace = slug;
+  if (!exists) throw unknownHost(hosts);
+  context.slug = slug;
   checkContentLength(context.request);
   throw new DomainError('authentication_required', 'Send a valid API token of this workspace', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
 }
+
+/** The same text for every host: it does not say which workspaces there are. */
+const unknownHost = ({ baseDomain }: HostRules) =>
+  new DomainError(
+    'not_found',
+    `There is no workspace at this host. The host of a workspace is <workspace>.${baseDomain}, and the API reference is ` +
+      'at /docs of every host',
+  );
 
 const isExpired = ({ identity: { expiresAt } }: Caller, clock: Clock) => expiresAt !== null && expiresAt <= clock.now();
 
@@ -119,14 +137,10 @@ function clientNetworkOf(request: IncomingMessage, trustedProxies: TrustedProxie
   return clientNetwork(clientAddress(peerAddress(request), forwardedFor?.toString(), trustedProxies));
 }
 
-function findOperation(context: RequestContext, routes: RouteTable): Operation {
-  const { target, method } = context;
+function checkOperation({ target, method, operation }: RequestContext, resource: Resource | undefined): Operation {
   if (!target.wellFormed) throw new DomainError('invalid_request', 'The path and the query must be percent-encoded');
-  const resource = routes.find(target.path);
   if (resource === undefined) throw notFound('The path');
-  const operation = resource.operation(method);
   if (operation === undefined) throw methodNotAllowed(method, resource.allow);
-  context.operation = operation;
   return operation;
 }
 
@@ -143,10 +157,11 @@ async function servePage(
   await page.send(request, response);
 }
 
-function sendFailure(context: RequestContext, error: unknown, log: Logger): void {
+function sendFailure(context: RequestContext, error: unknown, { log, refusals }: PublicHandlerDependencies): void {
   const { request, response, requestId } = context;
   if (response.destroyed) return;
   const domainError = toDomainError(error, request, log);
+  refusals.count(domainError, context.workspace);
   if (response.headersSent) response.destroy();
   else {
     setDeprecationHeaders(context);

@@ -1,30 +1,97 @@
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
-import type { RequestCounter } from '../clients/request-counter.ts';
+import { boundedCache } from '@tocsin/runtime';
+import type { RequestCounter, WindowUsage } from '../clients/request-counter.ts';
+import type { RequestContext } from './request-context.ts';
 
 export interface RateLimits {
-  /** All authenticated requests of a workspace share one limit. @throws DomainError `rate_limited` */
-  workspace(response: ServerResponse, workspaceId: number, limit: number | null): Promise<void>;
+  /**
+   * All authenticated requests of a workspace share its limits of requests, cost and bytes.
+   * @param workspace `limit` is in requests a minute, `null` for the default
+   * @throws DomainError `rate_limited`
+   */
+  workspace(context: RequestContext, workspace: { id: number; limit: number | null; cost: number }): Promise<void>;
   /** Requests without a valid token, by the client's network. @throws DomainError `rate_limited` */
   anonymous(response: ServerResponse, network: string): Promise<void>;
   /** Requests for the API's description; they count separately from others. @throws DomainError `rate_limited` */
   documents(response: ServerResponse, network: string): Promise<void>;
 }
 
+export interface RateLimitDefaults {
+  /** Requests a minute. */
+  workspace: number;
+  anonymous: number;
+  costPerRequest: number;
+  bytesPerRequest: number;
+}
+
+/** A workspace with a very low limit of requests can still send one that is expensive or large. */
+const MIN_REQUESTS = 60;
+/** For the bytes of finished responses that no request has counted yet; about 16,000 workspaces. */
+const PENDING_BYTES = 4 * 1_048_576;
+
 /** Counts a request and sets the limit headers of its response (contract: Limits). */
-export function rateLimits(counter: RequestCounter, defaults: { workspace: number; anonymous: number }): RateLimits {
-  const consume = async (response: ServerResponse, key: string, limit: number): Promise<void> => {
-    const { requests, remaining } = await counter.count(key);
-    const seconds = Math.max(1, Math.ceil(remaining / 1_000));
+export function rateLimits(counter: RequestCounter, defaults: RateLimitDefaults): RateLimits {
+  /** Bytes are known when a response is finished, and are counted with the workspace's next request. */
+  const pendingBytes = boundedCache<number, { bytes: number }>({ bytes: PENDING_BYTES });
+
+  const consume = (response: ServerResponse, { requests, remaining }: WindowUsage, limit: number): void => {
+    const seconds = secondsOf(remaining);
     response.setHeader('X-RateLimit-Limit', limit);
     response.setHeader('X-RateLimit-Remaining', Math.max(0, limit - requests));
     response.setHeader('X-RateLimit-Reset', seconds);
     if (requests <= limit) return;
     throw shareExceeded(`More than ${limit} requests in a minute`, { reason: 'requests_a_minute', seconds });
   };
+
   return {
-    workspace: async (response, id, limit) => consume(response, `workspace:${id}`, limit ?? defaults.workspace),
-    anonymous: async (response, network) => consume(response, `client:${network}`, defaults.anonymous),
-    documents: async (response, network) => consume(response, `reader:${network}`, defaults.anonymous),
+    workspace: async (context, { id, limit, cost }) => {
+      addBytesWhenFinished(context, id, pendingBytes);
+      const pending = pendingBytes.get(id);
+      const bytes = pending?.bytes ?? 0;
+      if (pending !== undefined) pending.bytes = 0;
+      const usage = await counter.count(`workspace:${id}`, { cost, bytes });
+      const requests = limit ?? defaults.workspace;
+      consume(context.response, usage, requests);
+      checkUsage(usage, cost, {
+        cost: Math.max(requests, MIN_REQUESTS) * defaults.costPerRequest,
+        bytes: Math.max(requests, MIN_REQUESTS) * defaults.bytesPerRequest,
+      });
+    },
+    anonymous: async (response, network) =>
+      consume(response, await counter.count(`client:${network}`), defaults.anonymous),
+    documents: async (response, network) =>
+      consume(response, await counter.count(`reader:${network}`), defaults.anonymous),
   };
+}
+
+const secondsOf = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1_000));
+
+/** Only what was used before counts: a request that begins below the limit is served, however much it takes. */
+function checkUsage(usage: WindowUsage, ownCost: number, limits: { cost: number; bytes: number }): void {
+  const seconds = secondsOf(usage.remaining);
+  if (usage.cost - ownCost >= limits.cost)
+    throw shareExceeded(
+      `The requests of this minute cost more than ${limits.cost}: lists that search or filter by custom fields cost more than others`,
+      { reason: 'cost_a_minute', seconds },
+    );
+  if (usage.bytes >= limits.bytes)
+    throw shareExceeded(`The requests and responses of this minute have more than ${limits.bytes} bytes`, {
+      reason: 'bytes_a_minute',
+      seconds,
+    });
+}
+
+type PendingBytes = ReturnType<typeof boundedCache<number, { bytes: number }>>;
+
+/** The body of the request, and what the connection sends until the response is closed. */
+function addBytesWhenFinished(context: RequestContext, id: number, pendingBytes: PendingBytes): void {
+  const { socket } = context.request;
+  const before = socket.bytesWritten;
+  context.response.once('close', () => {
+    const bytes = context.bodyBytes + socket.bytesWritten - before;
+    const pending = pendingBytes.get(id);
+    if (pending === undefined) pendingBytes.set(id, { bytes });
+    else pending.bytes += bytes;
+  });
 }

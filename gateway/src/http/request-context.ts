@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
+import { REQUEST_ID_HEADER, requestIdOf, type WorkspaceContext } from '@tocsin/http';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
 import type { Operation } from '../domain/route-table.ts';
 
@@ -10,10 +10,15 @@ export interface RequestContext {
   readonly requestId: string;
   readonly target: RequestTarget;
   readonly method: string;
-  /** For the log and the metrics. */
-  workspace: string | undefined;
+  // For the log and the metrics.
+  /** The slug of a workspace that exists, without a valid token. */
+  slug: string | undefined;
+  /** The workspace of a valid token. */
+  workspace: WorkspaceContext | undefined;
   keyId: number | undefined;
   operation: Operation | undefined;
+  /** Of the body, as far as it was read. */
+  bodyBytes: number;
 }
 
 /** How long a client may go on sending a body after its response; milliseconds. */
@@ -32,13 +37,15 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     requestId,
     target: parseTarget(request.url ?? ''),
     method: request.method ?? '',
+    slug: undefined,
     workspace: undefined,
     keyId: undefined,
     operation: undefined,
+    bodyBytes: 0,
   };
 }
 
-const hasBody = ({ headers }: IncomingMessage) =>
+export const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**

@@ -29,6 +29,10 @@ const extensions = z.object({
   [EXTENSIONS.service]: z.string(),
   [EXTENSIONS.scope]: z.enum(SCOPES),
   [EXTENSIONS.needs]: z.array(z.enum(PREREQUISITES)),
+  [EXTENSIONS.deadline]: z.number().positive(),
+  [EXTENSIONS.cost]: z
+    .object({ base: z.number(), parameters: z.record(z.string(), z.number()).default({}) })
+    .optional(),
   [EXTENSIONS.deprecation]: z.object({ since: z.string(), sunset: z.string(), successor: z.string() }).optional(),
 });
 
@@ -45,6 +49,8 @@ export function operationsOf(descriptions: readonly ApiDescription[]): Operation
           service: read[EXTENSIONS.service],
           scope: read[EXTENSIONS.scope],
           needs: read[EXTENSIONS.needs],
+          deadline: 1_000 * read[EXTENSIONS.deadline],
+          cost: read[EXTENSIONS.cost],
           deprecation: read[EXTENSIONS.deprecation],
         };
       }),

@@ -81,6 +81,7 @@ const fromRow = (row: IdentityRow): Identity => ({
     history_days: row.history_days === null ? null : Number(row.history_days),
     reporting_currency: row.reporting_currency,
     short_title_required: row.short_title_required,
+    own_rate_limit: row.rate_limit !== null,
   },
   rateLimit: row.rate_limit,
 });

@@ -4,6 +4,15 @@ import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Prerequisite, Principal, Scope } from './principal.ts';
 
+/** Milliseconds. */
+export const DEFAULT_DEADLINE = 10_000;
+
+/** The cost of a request: `base`, and for each occurrence of a query parameter that makes it expensive its weight. */
+export interface Cost {
+  readonly base: number;
+  readonly parameters?: Readonly<Record<string, number>>;
+}
+
 export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
 /**
@@ -33,6 +42,10 @@ export interface Contract {
   readonly idempotent?: boolean;
   /** Requires If-Service-Resource-Version. */
   readonly precondition?: boolean;
+  /** Milliseconds from the whole request at the gateway to the beginning of the response; default `DEFAULT_DEADLINE`. */
+  readonly deadline?: number;
+  /** What a request counts toward the workspace's limit of cost; default: 1 (contract: Limits). */
+  readonly cost?: Cost;
   readonly deprecated?: Deprecation;
   readonly reply: {
     readonly status: number;

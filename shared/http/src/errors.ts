@@ -40,6 +40,8 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 export interface ErrorOptions {
+  /** Another status than that of the code. */
+  status?: number | undefined;
   /** The invalid property (dotted, with indexes), query parameter, path parameter or header. */
   field?: string | undefined;
   details?: Record<string, unknown> | undefined;
@@ -56,6 +58,7 @@ export class DomainError extends Error {
   readonly details: Record<string, unknown> | undefined;
   readonly headers: Record<string, string>;
   readonly reason: string | undefined;
+  readonly status: number;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message);
@@ -64,10 +67,7 @@ export class DomainError extends Error {
     this.details = options.details;
     this.headers = options.headers ?? {};
     this.reason = options.reason;
-  }
-
-  get status(): number {
-    return ERROR_STATUS[this.code];
+    this.status = options.status ?? ERROR_STATUS[code];
   }
 }
 
@@ -100,11 +100,14 @@ export const notFound = (resource: string) => new DomainError('not_found', `${re
 /** 409: the resource's state does not allow the operation. */
 export const invalidState = (message: string) => new DomainError('invalid_resource_state', message);
 
-/** 429: the workspace uses all of its share of a resource; the client may retry after `seconds`. */
+/**
+ * 429: the workspace uses all of its share of a resource; the client may retry after `seconds`. `details.limit` is the
+ * reason, so that a program can tell one limit from another.
+ */
 export const shareExceeded = (message: string, { reason, seconds = 1 }: { reason: string; seconds?: number }) =>
   new DomainError('rate_limited', message, {
     reason,
-    details: { retry_after_seconds: seconds },
+    details: { limit: reason, retry_after_seconds: seconds },
     headers: { 'Retry-After': String(seconds) },
   });
 

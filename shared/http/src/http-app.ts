@@ -2,7 +2,8 @@ import { type Logger, Histogram, type Metrics, readiness, type ReadinessCheck } 
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { InternalRoute, Route } from './contract.ts';
 import { notFound } from './errors.ts';
-import type { PrincipalVerifier } from './principal.ts';
+import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
+import { refusalsOf } from './refusals.ts';
 import { sendError, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
@@ -22,6 +23,7 @@ export interface HttpAppOptions {
 /** The HTTP API of a service: routes for users, internal routes for other services, health and metrics. */
 export function httpApp(options: HttpAppOptions): Express {
   const { principals, log, metrics, checkReplies = false } = options;
+  const refusals = refusalsOf(metrics, log);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -46,7 +48,9 @@ export function httpApp(options: HttpAppOptions): Express {
       next(error);
       return;
     }
-    sendError(response, toDomainError(error, request, log), requestIdOf(request));
+    const domainError = toDomainError(error, request, log);
+    refusals.count(domainError, response.locals['workspace'] as WorkspaceContext | undefined);
+    sendError(response, domainError, requestIdOf(request));
   });
   return app;
 }

@@ -3,6 +3,8 @@ export { checkContentLength, type JsonBody, MAX_BODY_BYTES, readJsonBody } from 
 export {
   type Contract,
   type Contracts,
+  type Cost,
+  DEFAULT_DEADLINE,
   endpoint,
   type Handlers,
   implement,
@@ -81,9 +83,11 @@ export {
   signPrincipal,
   type WorkspaceContext,
 } from './principal.ts';
+export { type Refusals, refusalsOf } from './refusals.ts';
 export { sendError, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { type HttpServer, listen } from './server.ts';
+export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';
 export { validate } from './validate.ts';

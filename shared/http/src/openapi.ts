@@ -5,7 +5,7 @@ import {
   type RouteConfig,
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { Contract, Contracts } from './contract.ts';
+import { type Contract, type Contracts, DEFAULT_DEADLINE } from './contract.ts';
 import type { AnyDocumentation, WebhookDocumentation } from './documentation.ts';
 import { ERROR_DOCUMENTATION } from './error-documentation.ts';
 import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
@@ -18,6 +18,8 @@ export const EXTENSIONS = {
   scope: 'x-tocsin-scope',
   needs: 'x-tocsin-prerequisites',
   deprecation: 'x-tocsin-deprecation',
+  deadline: 'x-deadline-seconds',
+  cost: 'x-tocsin-cost',
 } as const;
 
 const REQUEST_ID = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736';
@@ -151,6 +153,8 @@ function operation(options: {
     [EXTENSIONS.service]: service,
     [EXTENSIONS.scope]: contract.scope,
     [EXTENSIONS.needs]: contract.needs ?? [],
+    [EXTENSIONS.deadline]: (contract.deadline ?? DEFAULT_DEADLINE) / 1_000,
+    ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
     request: {
       ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),
       ...(contract.query !== undefined && { query: withExamples(contract.query, documentation?.query) }),

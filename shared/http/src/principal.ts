@@ -41,6 +41,8 @@ const userPrincipal = z.object({
     history_days: z.number().positive().nullable(),
     reporting_currency: z.string(),
     short_title_required: z.boolean(),
+    /** Whether an administrator has set a rate limit for it; a principal of an older gateway does not say. */
+    own_rate_limit: z.boolean().optional(),
   }),
   user_id: id,
   key_id: id,

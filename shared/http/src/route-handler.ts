@@ -26,6 +26,8 @@ export function routeHandler(
     if (principal === undefined) {
       throw new DomainError('authentication_required', 'The request does not come from the gateway');
     }
+    // For the metric of refusals, which the error handler counts.
+    response.locals['workspace'] = principal.workspace;
     // Before any other check: an error of a deprecated operation has the headers, too.
     if (route.deprecated !== undefined) {
       const headers = deprecationHeaders(route.deprecated, request.params as Record<string, string>);

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { bind } from './bind.ts';
 import { rejectMalformedRequest } from './malformed-request.ts';
 
 export interface HttpServer {
@@ -16,12 +17,28 @@ export const MAX_HEADER_BYTES = 131_072;
 /** Milliseconds to wait for requests in progress before their connections are closed. */
 const DRAIN_TIMEOUT = 15_000;
 
-/** @throws the system's error, with `code` and `port`, if the address is not available */
-export async function listen(handler: RequestListener, address: { host: string; port: number }): Promise<HttpServer> {
+/** How often Node looks for requests that do not arrive in time; milliseconds. */
+const TIMEOUT_CHECK_INTERVAL = 1_000;
+
+/**
+ * @param address the host `localhost` is 127.0.0.1 and, where it exists, ::1
+ * @param onConnection called for every new connection; may destroy it
+ * @throws the system's error, with `code` and `port`, if the address is not available
+ */
+export async function listen(
+  handler: RequestListener,
+  address: { host: string; port: number },
+  onConnection?: (socket: Socket) => void,
+): Promise<HttpServer> {
   let draining = false;
   const responses = new WeakMap<Duplex, ServerResponse>();
   // The handler rejects a missing Host with an error body in the usual format.
-  const server = createServer({ requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+  const options = {
+    requireHostHeader: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+  };
+  const server = createServer(options, (request, response) => {
     responses.set(request.socket, response);
     // While draining: a client with a keep-alive connection must not send another request on it.
     // After an upgrade request: Node parses nothing that follows, so the client must send further requests on a new
@@ -29,6 +46,7 @@ export async function listen(handler: RequestListener, address: { host: string; 
     if (draining || offersUpgrade(request)) response.setHeader('Connection', 'close');
     handler(request, response);
   });
+  if (onConnection !== undefined) server.on('connection', onConnection);
   // Ignore an unknown Expect header.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -38,20 +56,19 @@ export async function listen(handler: RequestListener, address: { host: string; 
   });
   // Longer than the keep-alive of reverse proxies, which would otherwise send requests on a closing connection.
   server.keepAliveTimeout = 65_000;
-  server.headersTimeout = 30_000;
-  server.requestTimeout = 60_000;
-  await startListening(server, address);
-  const { port } = server.address() as AddressInfo;
+  server.headersTimeout = 10_000;
+  // Headers and body; the gateway has a deadline of its own for bodies, with an error that says so.
+  server.requestTimeout = 45_000;
+  const bound = await bind(server, address);
   return {
-    port,
-    url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`,
+    port: bound.port,
+    url: `http://${bound.host}:${bound.port}`,
     close: async () => {
       draining = true;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      server.close(() => resolve());
+      const closed = bound.close();
       const idle = setInterval(() => server.closeIdleConnections(), 100);
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT);
-      await promise;
+      await closed;
       clearInterval(idle);
       clearTimeout(cut);
     },
@@ -59,11 +76,3 @@ export async function listen(handler: RequestListener, address: { host: string; 
 }
 
 const offersUpgrade = ({ headers }: IncomingMessage) => headers.upgrade !== undefined;
-
-async function startListening(server: Server, address: { host: string; port: number }): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen(address, resolve);
-  await promise;
-  server.removeListener('error', reject);
-}

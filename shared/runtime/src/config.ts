@@ -107,6 +107,8 @@ export const setting = {
   flag,
   port: z.coerce.number().int().min(0).max(65535),
   count: z.coerce.number().int().min(1),
+  /** The host of a server for clients; by default both loopback addresses, 127.0.0.1 and ::1. */
+  loopback: z.string().default('localhost'),
   /** Comma-separated; blank items are dropped. */
   list: z.string().transform((value) =>
     value

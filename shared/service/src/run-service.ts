@@ -87,8 +87,8 @@ async function openServers<Name extends string>(
     for (const server of [...others.values(), ownServer]) await server.close();
   };
   try {
-    for (const [name, { handler, address }] of Object.entries<ServerSpec>(additional ?? {})) {
-      others.set(name, await listen(handler, address));
+    for (const [name, { handler, address, onConnection }] of Object.entries<ServerSpec>(additional ?? {})) {
+      others.set(name, await listen(handler, address, onConnection));
     }
   } catch (error) {
     await close();

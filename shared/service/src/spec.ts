@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import type { QueueDefinition } from '@tocsin/contracts';
 import type { InternalRoute, Route } from '@tocsin/http';
 import type { EventHandlers } from '@tocsin/messaging';
@@ -39,6 +40,8 @@ export interface PeriodicTaskSpec {
 export interface ServerSpec {
   handler: RequestListener;
   address: { host: string; port: number };
+  /** Called for every new connection; may destroy it. */
+  onConnection?: (socket: Socket) => void;
 }
 
 /** What differs from service to service. Only the routes are required. */

@@ -48,6 +48,7 @@ export const contracts = {
     ...endpoint('GET', SERVICES, 'List services'),
     ...readServices,
     query,
+    cost: { base: 2 },
     reply: { status: 200, body: servicePage },
   },
   createService: {

@@ -41,12 +41,15 @@ const create = { scope: 'incidents:write', needs: ['active_responder'] } as cons
 /** Fails while the incident is archived. */
 const write = { scope: 'incidents:write', needs: ['active_responder', 'mutable_incident'] } as const;
 const writeValues = { scope: 'custom_fields:write', needs: write.needs } as const;
+/** Counts and custom fields read more rows than other parameters. */
+const listCost = { base: 2, parameters: { include_counts: 4, custom_filter: 4, sort_custom_field: 4 } };
 const readLists = {
   tag: 'Incidents',
   ...read,
   query: listQuery,
   // Of an item of custom_filter.
   errors: ['unknown_field'],
+  cost: listCost,
   reply: { status: 200, body: listReply },
 } as const;
 const incident = { status: 200, body: incidentReply, versioned: true } as const;
@@ -66,6 +69,9 @@ const channel = {
   scope: 'incidents:write',
   needs: ['active_responder', 'mutable_incident', 'slack_channel'],
   params,
+  // The chat has fifteen seconds (`CHAT_TIMEOUTS`), and the gateway must not give up before it.
+  deadline: 20_000,
+  cost: { base: 5 },
 } as const;
 const channelName = { body: channelNameRequest, bodyFault: 'invalid_slack_channel_name_request' } as const;
 
@@ -80,6 +86,8 @@ export const contracts = {
     idempotent: true,
     // A value of an archived field.
     errors: ['invalid_resource_state'],
+    // The document of a timeline import may take ten seconds, after the create itself.
+    deadline: 25_000,
     body: newIncident,
     reply: { status: 201, body: newIncidentReply, versioned: true },
   },
@@ -146,6 +154,7 @@ export const contracts = {
     ...read,
     params,
     query: timelineQuery,
+    cost: { base: 2, parameters: { q: 4 } },
     reply: { status: 200, body: timelinePage },
   },
   createTimelineEvent: {

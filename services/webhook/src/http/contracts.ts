@@ -29,6 +29,9 @@ export const contracts = {
     ...endpoint('POST', `${WEBHOOK}/verify`, 'Verify the receiver and activate the subscription'),
     ...manage,
     errors: ['invalid_resource_state', 'webhook_verification_failed'],
+    // The receiver has ten seconds.
+    deadline: 20_000,
+    cost: { base: 5 },
     params,
     reply: webhook,
   },

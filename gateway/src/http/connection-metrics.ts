@@ -1,0 +1,12 @@
+import { Counter, type Metrics } from '@tocsin/runtime';
+
+/** Counts the connections that the gateway closes because there are too many. */
+export function connectionMetrics(metrics: Metrics): (reason: 'refused' | 'idle') => void {
+  const closed = new Counter({
+    name: 'tocsin_gateway_connections_closed_total',
+    help: 'Connections that were refused, or closed while idle to make room for another one',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  return (reason) => closed.inc({ reason });
+}

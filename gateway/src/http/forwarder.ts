@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { shareExceeded } from '@tocsin/http';
+import { forwardedHeaders } from '../clients/forwarded-headers.ts';
+import type { Upstream } from '../clients/upstream.ts';
+import { fairShares } from '../domain/fair-shares.ts';
+import { overloaded } from '../domain/overload.ts';
+import type { Operation } from '../domain/route-table.ts';
+import type { Shares } from '../domain/shares.ts';
+import { type BodyReader, bodyReader, type ReceivedBody } from './body-reader.ts';
+import type { Caller } from './identities.ts';
+import { hasBody, type RequestContext } from './request-context.ts';
+import { type Release, slotPool } from './slot-pool.ts';
+
+/** Sends a checked request to its service, when its body has arrived and it is its workspace's turn. */
+export interface Forwarder {
+  /** Resolves when the response has begun or the client has gone. @throws DomainError if the request was not served */
+  forward(context: RequestContext, caller: Caller, operation: Operation): Promise<void>;
+}
+
+/** @param options `upstreams` are by the names of the services in the route table */
+export function forwarder({
+  upstreams,
+  shares,
+}: {
+  upstreams: ReadonlyMap<string, Upstream>;
+  shares: Shares;
+}): Forwarder {
+  const bodies = bodyReader(
+    fairShares({ total: shares.bodyBytes, perHolder: shares.bodyBytesPerWorkspace }),
+    shares.body,
+  );
+  const maxWaiting = shares.requestsPerWorkspace;
+  const workspaceSlots = slotPool({
+    shares: fairShares({ total: Infinity, perHolder: shares.requestsPerWorkspace }),
+    maxWaiting,
+  });
+  const services = new Map(
+    [...upstreams].map(([name, upstream]) => {
+      const serviceShares = fairShares({ total: shares.requestsPerService, perHolder: Infinity });
+      const slots = slotPool({ shares: serviceShares, maxWaiting });
+      return [name, { name, upstream, slots, shares: serviceShares }];
+    }),
+  );
+
+  /** @param until when the wait for slots ends; the clock of `performance` */
+  const send = async (context: RequestContext, caller: Caller, rest: SendOptions) => {
+    const { request, response, requestId, target } = context;
+    const { operation, body, until } = rest;
+    const { workspace } = caller.identity;
+    const service = services.get(operation.service);
+    if (service === undefined) throw new Error(`there is no address of the ${operation.service} service`);
+    const release = await service.slots.enter(workspace.id, until - performance.now(), response);
+    if (release === undefined) {
+      // The workspace itself uses what the service has for it; without a request of its own, others do.
+      if (service.shares.heldBy(workspace.id) > 0) throw tooManyUnderWay(service.shares.heldBy(workspace.id));
+      throw overloaded(`The ${service.name} service has too many requests`, 'service_busy');
+    }
+    try {
+      if (response.destroyed) return;
+      request.headers = forwardedHeaders(request.headers, {
+        principal: caller.principalFor(operation.service),
+        requestId,
+        bodyLength: isRead(request) ? undefined : (body.bytes?.length ?? 0),
+      });
+      request.url = target.path + target.search;
+      const { deadline } = operation;
+      await service.upstream.forward({ request, response, body: body.bytes, deadline });
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    forward: async (context, caller, operation) => {
+      const { request, response } = context;
+      const { workspace } = caller.identity;
+      const body = await receiveBody(bodies, request, workspace.id);
+      // The client has gone.
+      if (body === undefined) return;
+      context.bodyBytes = body.bytes?.length ?? 0;
+      try {
+        const until = performance.now() + shares.wait;
+        const release = await workspaceSlots.enter(workspace.id, shares.wait, response);
+        if (release === undefined) throw tooManyUnderWay(shares.requestsPerWorkspace);
+        releaseWhenClosed(response, release);
+        await send(context, caller, { operation, body, until });
+      } finally {
+        body.release();
+      }
+    },
+  };
+}
+
+interface SendOptions {
+  operation: Operation;
+  body: ReceivedBody;
+  until: number;
+}
+
+function releaseWhenClosed(response: ServerResponse, release: Release): void {
+  if (response.destroyed) release();
+  else response.once('close', release);
+}
+
+const NO_BODY: ReceivedBody = { bytes: undefined, release: () => undefined };
+/** Sent instead of the body of a read, which means nothing and is discarded. */
+const EMPTY_BODY: ReceivedBody = { ...NO_BODY, bytes: Buffer.alloc(0) };
+const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
+
+/** Resolves with `undefined` if the client has gone. */
+async function receiveBody(
+  bodies: BodyReader,
+  request: IncomingMessage,
+  workspaceId: number,
+): Promise<ReceivedBody | undefined> {
+  if (!hasBody(request)) return NO_BODY;
+  if (!isRead(request)) return bodies.read(request, workspaceId);
+  request.resume();
+  return EMPTY_BODY;
+}
+
+const tooManyUnderWay = (count: number) =>
+  shareExceeded(`At least ${count} requests of this workspace are under way: wait for their responses`, {
+    reason: 'requests_in_flight',
+  });
