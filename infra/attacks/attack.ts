@@ -17,6 +17,8 @@ export interface Attack {
   readonly expects: readonly Outcome[];
   /** What the victims do meanwhile; by default they list, read and create incidents. */
   readonly victims?: readonly Route[];
+  /** Not in the short form, which has a similar attack. */
+  readonly onlyFull?: boolean;
   /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. */
   run(context: AttackContext): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ATTACKS, findAttack } from './registry.ts';
+import { ATTACKS, findAttack, SHORT_ATTACKS } from './registry.ts';
 import type { Attack } from './attack.ts';
 import type { Timing } from './suite.ts';
 
@@ -8,9 +8,9 @@ export const USAGE = `npm run attacks -- [options]
 Attacks a running system with ordinary API keys, and shows what other workspaces notice of it.
 
   --only NAME     run only this attack; may be repeated
-  --short         the form for tests: every attack for about two seconds
+  --short         the form for tests: every attack for about a second
   --every MS      the time between two requests of one kind that the victims make (default: 1000; with --short 200)
-  --seconds N     the time of each attack (default: 15; with --short 1.2)
+  --seconds N     the time of each attack (default: 15; with --short 1)
   --json          print the measurements as JSON
   --list          list the attacks
   --help          show this text`;
@@ -26,8 +26,8 @@ const FULL: Timing = {
 };
 const SHORT: Timing = {
   every: 200,
-  before: 450,
-  attack: 1_200,
+  before: 400,
+  attack: 1_000,
   grace: 1_000,
   during: 1_000,
   recovery: 20_000,
@@ -59,7 +59,7 @@ export function readOptions(args: string[]): Options {
   });
   const timing = values.short ? SHORT : FULL;
   return {
-    attacks: values.only === undefined ? ATTACKS : values.only.map(findAttack),
+    attacks: values.only?.map(findAttack) ?? (values.short ? SHORT_ATTACKS : ATTACKS),
     timing: {
       ...timing,
       ...(values.every !== undefined && { every: positive('--every', values.every) }),

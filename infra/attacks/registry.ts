@@ -22,6 +22,9 @@ export const ATTACKS: readonly Attack[] = [
   ...faultAttacks,
 ];
 
+/** Those of the short form. */
+export const SHORT_ATTACKS = ATTACKS.filter(({ onlyFull }) => onlyFull !== true);
+
 /** @throws Error naming the attacks that exist */
 export function findAttack(name: string): Attack {
   const attack = ATTACKS.find((each) => each.name === name);

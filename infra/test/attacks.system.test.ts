@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { ATTACKS } from '../attacks/registry.ts';
+import { SHORT_ATTACKS } from '../attacks/registry.ts';
 import type { Row } from '../attacks/suite.ts';
 import { ROOT } from '../environment.ts';
 
@@ -23,7 +23,7 @@ describeAttacks('no other workspace notices', () => {
   }, TIMEOUT);
 
   // The speed of the machine is no result of this test: `npm run attacks` judges times.
-  test.each(ATTACKS)('$name', ({ name }) => {
+  test.each(SHORT_ATTACKS)('$name', ({ name }) => {
     const row = rows.get(name);
     expect(row?.during.requests).toBeGreaterThan(0);
     expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);

@@ -77,7 +77,7 @@ export const connectionAttacks: readonly Attack[] = [
 
 async function openAll(context: AttackContext, { count, first }: { count: number; first: string }) {
   const open: Awaited<ReturnType<typeof connect>>[] = [];
-  await flood(context, { clients: 100, total: count, perSecond: 3_000 }, async (number) => {
+  await flood(context, { clients: 100, total: count, perSecond: context.choose(1_000, 3_000) }, async (number) => {
     const connection = await connect(context, { requests: 1, from: `127.0.0.${2 + Math.floor(number / PER_ADDRESS)}` });
     connection.write(first);
     open.push(connection);

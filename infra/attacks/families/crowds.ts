@@ -10,17 +10,18 @@ const VICTIM_ADDRESS = '127.0.0.1';
 export const crowdAttacks: readonly Attack[] = [
   {
     name: 'many-workspaces',
-    what: '100 workspaces with 10 clients each, which all list their incidents at the same moment, every 5 seconds',
+    what: '100 workspaces with 10 clients each; each in turn lists 10 times at once, 100 lists a second in all',
     expects: [200],
     run: async (context) => {
       const workspaces = await context.createWorkspaces(context.choose(100, 30));
-      const clients = workspaces.flatMap((workspace) => Array.from({ length: 10 }, () => workspace));
       for (const workspace of workspaces) await createIncident(context, workspace);
       await context.begin();
-      while (!context.isOver) {
-        await Promise.all(clients.map(async (workspace) => context.send(workspace, { path: '/api/v1/incidents' })));
-        await context.pause(5_000);
-      }
+      await flood(context, { clients: workspaces.length, total: 10_000, perSecond: 10 }, async (number) => {
+        const workspace = workspaces[number % workspaces.length];
+        if (workspace === undefined) return;
+        const list = async () => context.send(workspace, { path: '/api/v1/incidents' });
+        await Promise.all(Array.from({ length: 10 }, list));
+      });
     },
   },
   {

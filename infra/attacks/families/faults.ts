@@ -26,6 +26,8 @@ const stopped = (app: ServiceName): Attack => ({
   what: `the ${app} service stops responding (SIGSTOP), while 10 clients call it`,
   expects: [200, 503],
   victims: SERVICES[app].others,
+  // The other two have nothing that these two have not.
+  onlyFull: app === 'custom-field' || app === 'webhook',
   run: async (context) => {
     const workspace = await context.createWorkspace();
     await context.begin();
@@ -38,6 +40,7 @@ const frozenDatabase = (app: ServiceName): Attack => ({
   what: `the database connections of the ${app} service stop responding (SIGSTOP), while 10 clients call it`,
   expects: [200, 503],
   victims: SERVICES[app].others,
+  onlyFull: app !== 'incident',
   run: async (context) => {
     const workspace = await context.createWorkspace();
     const { path } = SERVICES[app];

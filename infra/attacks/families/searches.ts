@@ -28,6 +28,7 @@ export const searchAttacks: readonly Attack[] = [
   },
   {
     name: 'timeline-search-long',
+    onlyFull: true,
     what: 'the same with searches of 30,001 characters, which are refused',
     expects: [400],
     run: async (context) => searchTimeline(context, 30_001),
@@ -41,6 +42,7 @@ export const searchAttacks: readonly Attack[] = [
   },
   {
     name: 'text-filters-long',
+    onlyFull: true,
     what: 'one filter of 100,000 characters on the same texts, which is refused',
     expects: [400],
     run: async (context) => filterTexts(context, (index) => (index === 0 ? nearly(100_000) : undefined)),
