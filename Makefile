@@ -34,6 +34,10 @@ admin: install ## Manage workspaces, users and API keys: make admin ARGS="worksp
 test: install ## Run all tests, or some with ARGS="-t pattern" or ARGS=path
 	@$(RUN) test -- $(ARGS)
 
+.PHONY: attacks
+attacks: install ## Attack a running system, and show what other workspaces notice (ARGS="--only large-pages")
+	@$(RUN) attacks -- $(ARGS)
+
 .PHONY: check
 check: install ## Run the static checks: types, lint, format, boundaries, generated files
 	@$(RUN) check

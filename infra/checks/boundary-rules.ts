@@ -6,7 +6,7 @@ const APP = '^(gateway|services/[^/]+)/';
 export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
   '^shared/(?!testing/)[^/]+/src/',
-  '^infra/(?!(?:bench|checks|generate|test|testing)/)',
+  '^infra/(?!(?:attacks|bench|checks|generate|test|testing)/)',
 ];
 
 /** The files of an app that infra may import, to start and administer it. */
@@ -104,7 +104,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     'no-tests-in-production',
     'production code imports neither tests nor test tools',
     { path: PRODUCTION },
-    { path: ['^shared/testing/', '^infra/(?:bench|checks|generate|test|testing)/', '/test/', '[.]test[.]ts$'] },
+    { path: ['^shared/testing/', '^infra/(?:attacks|bench|checks|generate|test|testing)/', '/test/', '[.]test[.]ts$'] },
   ),
   rule(
     'by-package-name',

@@ -1,0 +1,101 @@
+import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import { flood, LEGAL_RATE } from '../flood.ts';
+import { copyRow, create, createIncident } from '../hostile-data.ts';
+
+/** The tables of resources that other services copy: the owner's schema, table, and what differs between copies. */
+const OWNERS = {
+  field: { schema: 'custom_field', table: 'definitions', path: 'custom-fields' },
+  team: { schema: 'catalog', table: 'teams', path: 'teams' },
+} as const;
+
+/** Resources of one service that another service copies, too large or too many. */
+export const definitionAttacks: readonly Attack[] = [
+  {
+    name: 'large-definitions',
+    what: '40 field definitions of 900 KiB (by SQL), while another workspace makes a new field required',
+    expects: [200, 201, 400, 503],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const witness = await context.createWorkspace();
+      const body = { name: 'Option', field_type: 'select', config: { options: ['a'] } };
+      const field = await create(context, workspace, { path: 'custom-fields', body });
+      // One option of 900 KiB.
+      const config = `jsonb_build_object('options', jsonb_build_array(repeat('o', ${900 * 1_024})))`;
+      await multiply(context, workspace, { owner: 'field', id: field.id, count: 40, set: { config } });
+      await context.begin();
+      const attack = flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE / 2 }, async (number) => {
+        if (number % 2 === 0) return context.send(workspace, { path: '/api/v1/custom-fields?limit=100' });
+        // A refusal, which the owner has to confirm.
+        const values = [{ field_id: field.id + 1_000_000, value: 'x' }];
+        const refused = { title: 'Hostile', custom_field_values: values };
+        return context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body: refused });
+      });
+      await Promise.all([attack, witnessFields(context, witness)]);
+    },
+  },
+  {
+    name: 'many-teams',
+    what: '20,000 teams (by SQL), and lists of incidents by team, 20 at once',
+    expects: [200, 503],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const team = await create(context, workspace, { path: 'teams', body: { name: 'Team' } });
+      for (let index = 0; index < 20; index += 1) await createIncident(context, workspace, { team_id: team.id });
+      const name = `'Team ' || copy`;
+      const set = { name, sort_name: `lower(${name})` };
+      await multiply(context, workspace, { owner: 'team', id: team.id, count: 20_000, set });
+      await context.begin();
+      await flood(context, { clients: 20, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+        context.send(workspace, {
+          path: `/api/v1/incidents?sort=team&direction=${number % 2 === 0 ? 'asc' : 'desc'}&unassigned_team=true`,
+        }),
+      );
+    },
+  },
+];
+
+/** Copies a resource as its owner would have changed it `count` times, and then announces a version by a request. */
+async function multiply(
+  context: AttackContext,
+  workspace: Workspace,
+  options: { owner: keyof typeof OWNERS; id: number; count: number; set: Record<string, string> },
+): Promise<void> {
+  const { schema, table, path } = OWNERS[options.owner];
+  await copyRow(context, {
+    table: `${schema}.${table}`,
+    id: options.id,
+    count: options.count,
+    set: { slug: `original.slug || '_' || copy`, version: 'original.version + copy', ...options.set },
+  });
+  await context.sql.query(`update ${schema}.workspace_versions set version = version + $2 where workspace_id = $1`, [
+    workspace.id,
+    options.count,
+  ]);
+  await context.sql.query(`analyze ${schema}.${table}`);
+  const body = options.owner === 'field' ? { name: 'Last', field_type: 'string' } : { name: 'Last' };
+  await create(context, workspace, { path, body });
+}
+
+/** In a workspace that has nothing to do with the attack, references are checked and new fields apply at once. */
+async function witnessFields(context: AttackContext, witness: Workspace): Promise<void> {
+  for (let round = 0; round < context.choose(5, 2) && !context.isOver; round += 1) {
+    const field = await create(context, witness, {
+      path: 'custom-fields',
+      body: { name: `Round ${round}`, field_type: 'string', show_on_creation: true, required_on_creation: true },
+    });
+    const post = async (values: object[]) =>
+      context.send(witness, {
+        method: 'POST',
+        path: '/api/v1/incidents',
+        body: { title: 'Honest', custom_field_values: values },
+      });
+    const value = { field_id: field.id, value: 'x' };
+    const without = await post([]);
+    context.check(without.outcome === 400, `a new required field is not enforced elsewhere: ${without.outcome}`);
+    const unknown = await post([value, { field_id: field.id + 1_000_000, value: 'x' }]);
+    context.check(unknown.outcome === 400, `an unknown field is not refused elsewhere: ${unknown.outcome}`);
+    const complete = await post([value]);
+    context.check(complete.outcome === 201, `a correct create elsewhere is not accepted: ${complete.outcome}`);
+    await context.send(witness, { method: 'DELETE', path: `/api/v1/custom-fields/${field.id}` });
+  }
+}

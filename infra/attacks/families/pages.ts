@@ -1,0 +1,90 @@
+import type { Attack } from '../attack.ts';
+import { connect, head } from '../connections.ts';
+import { expensiveLists } from '../expensive-lists.ts';
+import { flood, LEGAL_RATE } from '../flood.ts';
+import {
+  copyIncident,
+  copyRow,
+  copyValues,
+  create,
+  createIncident,
+  createTextFields,
+  textSlug,
+} from '../hostile-data.ts';
+
+/** Pages that are as large, or as expensive to find, as possible. */
+export const pageAttacks: readonly Attack[] = [
+  {
+    name: 'control-characters',
+    what: 'pages of 100 events of 65,536 control characters (by SQL), asked for by 30 clients that read nothing',
+    expects: ['silent', 'closed'],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const incident = await createIncident(context, workspace);
+      const event = await create(context, workspace, {
+        path: `incidents/${incident.id}/timeline`,
+        body: { body: '\u0001'.repeat(65_536) },
+      });
+      await copyRow(context, { table: 'incident.timeline_events', id: event.id, count: 99, set: {} });
+      await context.begin();
+      const request = head(workspace, `GET /api/v1/incidents/${incident.id}/timeline?limit=100`);
+      await flood(context, { clients: 30, total: 30, perSecond: 30 }, async () =>
+        (await connect(context, { requests: 1, reads: false })).write(request),
+      );
+      await context.untilOver();
+    },
+  },
+  {
+    name: 'large-pages',
+    what: 'lists of 50 and 100 of 100 incidents with values of 6 MiB each (by SQL), 4 at once',
+    expects: [200],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const [field_id = 0] = await createTextFields(context, workspace, 1);
+      const { id } = await createIncident(context, workspace, { custom_field_values: [{ field_id, value: 'a' }] });
+      await copyIncident(context, workspace, {
+        id,
+        count: context.choose(100, 50),
+        customFields: `jsonb_build_object('${textSlug(0)}', repeat('a', ${6 * 1_048_576}))`,
+      });
+      await context.begin();
+      await flood(context, { clients: 4, total: 200, perSecond: LEGAL_RATE }, async (number) =>
+        context.send(workspace, { path: `/api/v1/incidents?limit=${number % 2 === 0 ? 50 : 100}` }),
+      );
+    },
+  },
+  {
+    name: 'expensive-lists',
+    what: 'every list with the most expensive filters, sorts and counts that are allowed, 10 at once',
+    expects: [200],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const lists = await expensiveLists(context, workspace);
+      await context.begin();
+      await flood(context, { clients: 10, total: 2_000, perSecond: LEGAL_RATE }, async (number) => {
+        const path = lists[number % lists.length] ?? '';
+        const answer = await context.send(workspace, { path });
+        if (answer.outcome === 400) context.check(false, `${path.slice(0, 60)}: ${answer.text.slice(0, 200)}`);
+      });
+    },
+  },
+  {
+    name: 'many-filter-values',
+    what: 'lists with as many values of one filter as a query can hold: 6,000 services or teams, 8 at once',
+    expects: [200, 400],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const { id } = await createIncident(context, workspace, { service: 'checkout' });
+      await copyIncident(context, workspace, { id, count: 2_000 });
+      await copyValues(context, workspace, id);
+      const services = Array.from({ length: 6_000 }, (_, index) => `service=s${index}`).join('&');
+      const teams = Array.from({ length: 6_000 }, (_, index) => `team_id=${index + 1}`).join('&');
+      await context.begin();
+      await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+        context.send(workspace, {
+          path: `/api/v1/incidents?include_counts=true&${number % 2 === 0 ? services : teams}`,
+        }),
+      );
+    },
+  },
+];

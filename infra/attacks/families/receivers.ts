@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Attack, AttackContext, ReceiverName, ReceiverPath, Workspace } from '../attack.ts';
+import { flood, LEGAL_RATE } from '../flood.ts';
+import { create } from '../hostile-data.ts';
+
+const WEBHOOKS = 'settings/webhooks';
+const SUBSCRIPTIONS = 10;
+const PATHS: readonly ReceiverPath[] = ['/hang', '/slow', '/endless', '/headers'];
+/** Milliseconds within which an honest receiver must get its delivery: the hostile ones hold only their own slots. */
+const DELIVERED_WITHIN = 10_000;
+const INTERVAL = 200;
+
+/** Servers that Tocsin calls because a client says so, and that respond slowly, endlessly or never. */
+export const receiverAttacks: readonly Attack[] = [
+  {
+    name: 'slow-receivers',
+    what: `${SUBSCRIPTIONS} webhooks that hang, trickle and never end (activated by SQL), and 10 creates a second`,
+    expects: [200, 201],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const witness = await context.createWorkspace();
+      for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+        await subscribe(context, workspace, 'hostile', PATHS[index % PATHS.length] ?? '/hang');
+      }
+      await subscribe(context, witness, 'honest', '/accept');
+      await context.begin();
+      const body = { title: 'Hostile' };
+      await Promise.all([
+        flood(context, { clients: 10, total: 1_000, perSecond: LEGAL_RATE / 2 }, async () =>
+          context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
+        ),
+        witnessDelivery(context, witness),
+      ]);
+    },
+  },
+  {
+    name: 'trickling-imports',
+    what: '40 creates at once that import documents which arrive byte by byte',
+    expects: [201, 'silent'],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const body = {
+        title: 'Hostile',
+        doc_url: context.receiverUrl('documents', '/trickle'),
+        import_source_timeline_event: true,
+      };
+      await context.begin();
+      await flood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
+        context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
+      );
+    },
+  },
+];
+
+/** Subscribes a receiver. Activates it by SQL, since only three receivers a minute can be verified. */
+async function subscribe(
+  context: AttackContext,
+  workspace: Workspace,
+  receiver: ReceiverName,
+  path: ReceiverPath,
+): Promise<void> {
+  const body = { url: context.receiverUrl(receiver, path) };
+  const { id } = await create<{ id: string }>(context, workspace, { path: WEBHOOKS, body });
+  await context.sql.query(`update webhook.subscriptions set status = 'active', verified = true where id = $1`, [id]);
+  await context.sql.query(
+    'insert into webhook.activity (subscription_id, started_at, after_number) values ($1, now(), 0)',
+    [id],
+  );
+}
+
+/** In a workspace that has nothing to do with the attack, a delivery arrives in time. */
+async function witnessDelivery(context: AttackContext, witness: Workspace): Promise<void> {
+  await context.pause(context.choose(5_000, 500));
+  await context.send(witness, { method: 'POST', path: '/api/v1/incidents', body: { title: 'Honest' } });
+  const deadline = performance.now() + DELIVERED_WITHIN;
+  while (performance.now() < deadline) {
+    const { text } = await context.send(witness, { path: `/api/v1/${WEBHOOKS}` });
+    if (text.includes('"last_success_at":"')) return;
+    await delay(INTERVAL);
+  }
+  context.check(false, 'a delivery of another workspace does not arrive');
+}

@@ -1,0 +1,134 @@
+import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import { flood, LEGAL_RATE } from '../flood.ts';
+import { copyIncident, copyValues, create, createIncident } from '../hostile-data.ts';
+import { createTextFields, LARGEST, largestValues, textSlug } from '../hostile-data.ts';
+
+/** The longest text that a search accepts (contract: Limits). */
+const LONGEST_SEARCH = 200;
+/** Characters of a filter by which candidates are found; the whole filter is compared afterwards. */
+const INDEXED = 64;
+
+/**
+ * Returns a text that a text of one repeated letter nearly contains everywhere. Where the other letter is decides for
+ * which algorithms that is the most expensive search: those that compare from the beginning, from the end, or after
+ * looking up the beginning.
+ */
+function nearly(length: number, { letter = 'a', variant = 0 } = {}): string {
+  const position = [INDEXED, 0, length - 1][variant % 3] ?? 0;
+  return `${letter.repeat(position)}b${letter.repeat(length - 1 - position)}`;
+}
+
+/** Text searches in texts of one repeated letter. */
+export const searchAttacks: readonly Attack[] = [
+  {
+    name: 'timeline-search',
+    what: 'searches of 200 characters in a timeline of 40 events of 65,536 times a, 8 at once',
+    expects: [200],
+    run: async (context) => searchTimeline(context, LONGEST_SEARCH),
+  },
+  {
+    name: 'timeline-search-long',
+    onlyFull: true,
+    what: 'the same with searches of 30,001 characters, which are refused',
+    expects: [400],
+    run: async (context) => searchTimeline(context, 30_001),
+  },
+  {
+    name: 'text-filters',
+    what: '25 filters of 200 characters on 25 texts of 10,000 characters of each of 200 incidents, 8 at once',
+    expects: [200],
+    run: async (context) =>
+      filterTexts(context, (index) => nearly(LONGEST_SEARCH, { letter: letter(index), variant: index })),
+  },
+  {
+    name: 'text-filters-long',
+    onlyFull: true,
+    what: 'one filter of 100,000 characters on the same texts, which is refused',
+    expects: [400],
+    run: async (context) => filterTexts(context, (index) => (index === 0 ? nearly(100_000) : undefined)),
+  },
+  {
+    name: 'text-filters-stored',
+    what: 'filters of 200 characters on texts of 900,000 characters that an earlier release stored (by SQL)',
+    expects: [200],
+    run: async (context) =>
+      filterTexts(context, (index) => nearly(LONGEST_SEARCH, { letter: letter(index), variant: index }), {
+        storedCharacters: 900_000,
+      }),
+  },
+];
+
+async function searchTimeline(context: AttackContext, length: number): Promise<void> {
+  const workspace = await context.createWorkspace();
+  const incident = await createIncident(context, workspace);
+  const events = 40;
+  for (let index = 0; index < events; index += 1) {
+    await create(context, workspace, {
+      path: `incidents/${incident.id}/timeline`,
+      body: { body: 'a'.repeat(65_536) },
+    });
+  }
+  await context.begin();
+  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) => {
+    const search = nearly(length, { variant: number });
+    return context.send(workspace, { path: `/api/v1/incidents/${incident.id}/timeline?limit=100&q=${search}` });
+  });
+}
+
+/** Each field has a letter of its own; `a` first. */
+const letter = (index: number) => String.fromCodePoint('a'.charCodeAt(0) + (index === 0 ? 0 : index + 1));
+
+async function filterTexts(
+  context: AttackContext,
+  operand: (field: number) => string | undefined,
+  { storedCharacters }: { storedCharacters?: number } = {},
+): Promise<void> {
+  const workspace = await context.createWorkspace();
+  const isStored = storedCharacters !== undefined;
+  const fields = isStored ? 2 : LARGEST.fields;
+  const incidents = isStored ? context.choose(40, 10) : context.choose(200, 40);
+  await createIncidentsWithTexts(context, workspace, { fields, incidents });
+  if (isStored) await lengthenTexts(context, workspace, storedCharacters);
+  const filters = Array.from({ length: fields }, (_, index) => ({ slug: textSlug(index), value: operand(index) }))
+    .filter(({ value }) => value !== undefined)
+    .map(({ slug, value }) => ({ slug, operator: 'contains', value }));
+  const query = new URLSearchParams(
+    filters.map((filter): [string, string] => ['custom_filter', JSON.stringify(filter)]),
+  );
+  await context.begin();
+  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async () =>
+    context.send(workspace, { path: `/api/v1/incidents?include_counts=true&${query.toString()}` }),
+  );
+}
+
+async function createIncidentsWithTexts(
+  context: AttackContext,
+  workspace: Workspace,
+  { fields, incidents }: { fields: number; incidents: number },
+): Promise<void> {
+  const ids = await createTextFields(context, workspace, fields);
+  const values = largestValues(ids).map(({ field_id }, index) => ({
+    field_id,
+    value: letter(index).repeat(LARGEST.characters),
+  }));
+  const incident = await createIncident(context, workspace, { custom_field_values: values });
+  await copyIncident(context, workspace, { id: incident.id, count: incidents - 1 });
+  await copyValues(context, workspace, incident.id);
+}
+
+/** The texts stay of one letter, so that everything that is derived from them stays true. */
+async function lengthenTexts(context: AttackContext, workspace: Workspace, characters: number): Promise<void> {
+  await context.sql.query(
+    `update incident.incident_values set
+       text_value = repeat(left(text_value, 1), $2), text_folded = repeat(left(text_folded, 1), $2),
+       value = to_jsonb(repeat(left(text_value, 1), $2))
+     where workspace_id = $1`,
+    [workspace.id, characters],
+  );
+  await context.sql.query(
+    `update incident.incidents as incident set custom_fields = (
+       select jsonb_object_agg(slug, value) from incident.incident_values as value where value.incident_id = incident.id)
+     where workspace_id = $1`,
+    [workspace.id],
+  );
+}

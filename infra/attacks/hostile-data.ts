@@ -1,0 +1,114 @@
+import type { AttackContext, AttackRequest, Workspace } from './attack.ts';
+
+/**
+ * Creates a resource by a request while an attack is prepared, and returns it.
+ * @throws Error with the response if it is refused
+ */
+export async function create<Resource = { id: number }>(
+  context: AttackContext,
+  workspace: Workspace,
+  { path, body }: Pick<AttackRequest, 'path' | 'body'>,
+): Promise<Resource> {
+  const { outcome, text } = await context.send(workspace, {
+    method: 'POST',
+    path: `/api/v1/${path}`,
+    body,
+    kept: Number.MAX_SAFE_INTEGER,
+  });
+  if (outcome !== 201) throw new Error(`cannot prepare: ${path} is ${outcome} ${text.slice(0, 200)}`);
+  return Object.values(JSON.parse(text) as Record<string, Resource>)[0] as Resource;
+}
+
+export const createIncident = async (context: AttackContext, workspace: Workspace, body: object = {}) =>
+  create(context, workspace, { path: 'incidents', body: { title: 'Hostile', ...body } });
+
+/** The slugs of the string fields that `createTextFields` creates. */
+export const textSlug = (index: number) => `text_${index}`;
+
+export async function createTextFields(context: AttackContext, workspace: Workspace, count: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const body = { name: `Text ${index}`, slug: textSlug(index), field_type: 'string' };
+    ids.push((await create(context, workspace, { path: 'custom-fields', body })).id);
+  }
+  return ids;
+}
+
+/** The largest values that one incident may have: 256 KiB in all, in strings of 10,000 characters. */
+export const LARGEST = { fields: 25, characters: 10_000 } as const;
+
+export const largestValues = (fields: readonly number[], character = 'a') =>
+  fields.map((field_id) => ({ field_id, value: character.repeat(LARGEST.characters) }));
+
+interface Copies {
+  /** With its schema. */
+  table: string;
+  /** The ID of the row to copy; the API has created it, so that it is as the service writes rows. */
+  id: number;
+  count: number;
+  /** SQL expressions for columns that differ; `copy` is the number of the copy, from 1. */
+  set: Record<string, string>;
+}
+
+/**
+ * Copies a row by SQL, where requests would take too long or are refused since the values are too large: data that an
+ * earlier release stored.
+ */
+export async function copyRow({ sql }: AttackContext, { table, id, count, set }: Copies): Promise<void> {
+  const [schema, name] = table.split('.');
+  const { rows } = await sql.query<{ column: string }>(
+    `select column_name as "column" from information_schema.columns
+     where table_schema = $1 and table_name = $2 and column_name <> 'id' and is_generated = 'NEVER'
+     order by ordinal_position`,
+    [schema, name],
+  );
+  const columns = rows.map(({ column }) => column);
+  await sql.query(
+    `insert into "${schema}"."${name}" (${columns.map((column) => `"${column}"`).join(', ')})
+     select ${columns.map((column) => set[column] ?? `original."${column}"`).join(', ')}
+     from "${schema}"."${name}" as original, generate_series(1, $2::integer) as copy
+     where original.id = $1`,
+    [id, count],
+  );
+}
+
+/** Copies an incident `count` times; `customFields` is an SQL expression for the values that lists show. */
+export async function copyIncident(
+  context: AttackContext,
+  workspace: Workspace,
+  { id, count, customFields }: { id: number; count: number; customFields?: string },
+): Promise<void> {
+  const last = `(select last from incident.incident_counters as counter where counter.workspace_id = ${workspace.id})`;
+  await copyRow(context, {
+    table: 'incident.incidents',
+    id,
+    count,
+    set: {
+      number: `${last} + copy`,
+      title: `'Hostile ' || copy`,
+      created_at: `original.created_at - copy * interval '1 second'`,
+      ...(customFields !== undefined && { custom_fields: customFields }),
+    },
+  });
+  await context.sql.query('update incident.incident_counters set last = last + $2 where workspace_id = $1', [
+    workspace.id,
+    count,
+  ]);
+}
+
+/** Copies the values of an incident to the copies of that incident. */
+export async function copyValues({ sql }: AttackContext, workspace: Workspace, id: number): Promise<void> {
+  const { rows } = await sql.query<{ column: string }>(
+    `select column_name as "column" from information_schema.columns
+     where table_schema = 'incident' and table_name = 'incident_values' and is_generated = 'NEVER'`,
+  );
+  const columns = rows.map(({ column }) => column);
+  await sql.query(
+    `insert into incident.incident_values (${columns.join(', ')})
+     select ${columns.map((column) => (column === 'incident_id' ? 'copy.id' : `original.${column}`)).join(', ')}
+     from incident.incident_values as original
+     join incident.incidents as copy on copy.workspace_id = $1 and copy.id > $2
+     where original.incident_id = $2`,
+    [workspace.id, id],
+  );
+}

@@ -1,0 +1,35 @@
+import type { Attack } from './attack.ts';
+import { bodyAttacks } from './families/bodies.ts';
+import { connectionAttacks } from './families/connections.ts';
+import { crowdAttacks } from './families/crowds.ts';
+import { definitionAttacks } from './families/definitions.ts';
+import { faultAttacks } from './families/faults.ts';
+import { pageAttacks } from './families/pages.ts';
+import { receiverAttacks } from './families/receivers.ts';
+import { searchAttacks } from './families/searches.ts';
+import { valueAttacks } from './families/values.ts';
+
+/** All attacks, in the order in which the suite runs them. */
+export const ATTACKS: readonly Attack[] = [
+  ...bodyAttacks,
+  ...connectionAttacks,
+  ...searchAttacks,
+  ...valueAttacks,
+  ...pageAttacks,
+  ...definitionAttacks,
+  ...crowdAttacks,
+  ...receiverAttacks,
+  ...faultAttacks,
+];
+
+/** Those of the short form. */
+export const SHORT_ATTACKS = ATTACKS.filter(({ onlyFull }) => onlyFull !== true);
+
+/** @throws Error naming the attacks that exist */
+export function findAttack(name: string): Attack {
+  const attack = ATTACKS.find((each) => each.name === name);
+  if (attack === undefined) {
+    throw new Error(`there is no attack ${name}: ${ATTACKS.map((each) => each.name).join(', ')}`);
+  }
+  return attack;
+}
