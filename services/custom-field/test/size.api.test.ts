@@ -76,8 +76,8 @@ test('a definition that was stored before the limits can be changed, and not gro
     .update({ default_value: JSON.stringify(large) });
   await database.destroy();
   expect((await client.get(path)).body.field.default_value).toBe(large);
-  expect((await client.patch(path, { description: 'yy', required: true }, revision(1))).status).toBe(400);
+  expect((await client.patch(path, { description: 'longer than null', required: true }, revision(1))).status).toBe(400);
   expect((await client.patch(path, { required: true }, revision(1))).body.field.default_value).toBe(large);
-  const smaller = await client.patch(path, { default_value: 'x', description: 'yy' }, revision(2));
+  const smaller = await client.patch(path, { default_value: 'x', description: 'longer than null' }, revision(2));
   expect(smaller.status).toBe(200);
 });

@@ -10,7 +10,7 @@ const CONTAINER = 3;
 const TEXT = 4;
 /** In addition to its text. */
 const NAME = 6;
-/** No byte adds more: a container may have one byte, a text has two. */
+/** Per byte, no document weighs more: a container may have one byte, a text has two, a name and its value five. */
 const MOST_PER_BYTE = CONTAINER;
 
 const QUOTE = 0x22;
