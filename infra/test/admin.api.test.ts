@@ -266,7 +266,7 @@ describe('configuration', () => {
   });
 
   test.each([
-    ['{', 'is not a valid JSON document'],
+    ['{', 'is not valid JSON at line 1, column 2'],
     ['[]', 'workspace.json: '],
     [{ tiers }, 'tiers'],
     [{ service_tiers: 'gold' }, 'service_tiers'],

@@ -271,7 +271,7 @@ describe('text longer than an index entry', () => {
       return body.incidents.map(({ id }: { id: number }) => `${LIST}/${id}`);
     };
     const filter = (item: object) => `custom_filter=${encodeURIComponent(JSON.stringify(item))}`;
-    const prefix = 'Ä'.repeat(500);
+    const prefix = 'Ä'.repeat(199);
     expect(await found(filter({ slug, operator: 'starts_with', value: prefix }))).toEqual([second, first]);
     expect(await found(filter({ slug, operator: 'starts_with', value: `${prefix}1` }))).toEqual([]);
     expect(await found(filter({ slug, operator: 'is', value: prefix }))).toEqual([]);

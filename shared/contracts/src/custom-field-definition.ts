@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { instant } from './envelope.ts';
+import { MAX_CURRENCIES, MAX_OPTION_TEXT, MAX_OPTIONS, MAX_TEXT_VALUE } from './limits.ts';
+import { boundedText } from './text-schemas.ts';
 
 const id = z.int().min(1);
 
@@ -25,7 +27,10 @@ export const selectOption = z.strictObject({
 
 const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'Must be a currency code of three capital letters');
 
-/** Validation options. Which keys are allowed depends on the field's type (contract: Custom fields). */
+/**
+ * Validation options, as they are stored and published. Which keys are allowed depends on the field's type (contract: Custom
+ * fields).
+ */
 export const fieldConfig = z.strictObject({
   max_length: z.int().min(1).optional(),
   min: z.number().optional(),
@@ -38,6 +43,28 @@ export const fieldConfig = z.strictObject({
     .min(1)
     .optional(),
   allow_custom: z.boolean().optional(),
+});
+
+const optionText = boundedText(MAX_OPTION_TEXT);
+
+/** Validation options in a request. Stored ones may be larger, because limits can be lowered. */
+export const fieldConfigInput = fieldConfig.extend({
+  max_length: z.int().min(1).max(MAX_TEXT_VALUE).optional(),
+  currencies: z.array(currencyCode).min(1).max(MAX_CURRENCIES).optional(),
+  options: z
+    .array(
+      z.union([
+        optionText,
+        selectOption.extend({
+          value: optionText,
+          label: optionText.optional(),
+          color: boundedText(MAX_OPTION_TEXT).optional(),
+        }),
+      ]),
+    )
+    .min(1)
+    .max(MAX_OPTIONS)
+    .optional(),
 });
 
 /** A field definition as its owner publishes it: complete, so that a replica can check values with it. */

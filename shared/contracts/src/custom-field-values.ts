@@ -1,4 +1,6 @@
 import type { CustomFieldDefinition, FieldConfig, FieldType } from './custom-field-definition.ts';
+import { jsonBytes, MAX_JSON_VALUE_BYTES, MAX_OPTIONS, MAX_TEXT_VALUE, MAX_TIMESTAMP } from './limits.ts';
+import { isLongerThan } from './text-schemas.ts';
 import { isCalendarDay, parseTimestamp } from './timestamp.ts';
 
 /** Why a value or a config is invalid. `path` is the dotted path within it; empty for the value as a whole. */
@@ -46,7 +48,7 @@ export function findConfigViolation(fieldType: FieldType, config: FieldConfig = 
   return findRepeated('options', optionValues(config)) ?? findRepeated('currencies', currencies ?? []);
 }
 
-/** Finds a value that occurs earlier in the list. One pass, because a body can hold a hundred thousand values. */
+/** Finds a value that occurs earlier in the list, in one pass. */
 function findRepeated(path: string, values: readonly string[]): Violation | undefined {
   const seen = new Set<string>();
   const index = values.findIndex((value) => seen.size === seen.add(value).size);
@@ -62,14 +64,20 @@ export const optionValues = ({ options = [] }: FieldConfig): string[] =>
 type Rule = (value: unknown, config: FieldConfig) => Violation | undefined;
 
 const textRule = (message: string, isValid: (text: string) => boolean): Rule => {
-  return (value) => (typeof value === 'string' && isValid(value) ? undefined : invalid('', message));
+  return (value) => {
+    if (typeof value !== 'string') return invalid('', message);
+    return findLengthViolation('', value, MAX_TIMESTAMP) ?? (isValid(value) ? undefined : invalid('', message));
+  };
 };
 
+const findLengthViolation = (path: string, text: string, max: number): Violation | undefined =>
+  isLongerThan(text, max) ? invalid(path, `Must be at most ${max} characters`) : undefined;
+
 const RULES: Readonly<Record<FieldType, Rule>> = {
-  string: (value, { max_length = Infinity }) => {
-    if (typeof value !== 'string') return invalid('', 'Must be a string');
-    return [...value].length > max_length ? invalid('', `Must be at most ${max_length} characters`) : undefined;
-  },
+  string: (value, { max_length = MAX_TEXT_VALUE }) =>
+    typeof value === 'string'
+      ? findLengthViolation('', value, Math.min(max_length, MAX_TEXT_VALUE))
+      : invalid('', 'Must be text'),
   number: (value, config) => findNumberViolation('', value, config),
   boolean: (value) => (typeof value === 'boolean' ? undefined : invalid('', 'Must be true or false')),
   date: textRule('Must be a calendar date, YYYY-MM-DD', isDate),
@@ -78,10 +86,14 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
   ),
   datetime: textRule('Must be an RFC 3339 timestamp with a time zone', (value) => parseTimestamp(value) !== undefined),
   monetary: findMonetaryViolation,
-  json: () => undefined,
+  json: (value) =>
+    jsonBytes(value) > MAX_JSON_VALUE_BYTES
+      ? invalid('', `Must be at most ${MAX_JSON_VALUE_BYTES} bytes of compact JSON`)
+      : undefined,
   select: (value, config) => choiceRule(config)('', value),
   multi_select: (value, config) => {
-    if (!Array.isArray(value)) return invalid('', 'Must be an array of strings');
+    if (!Array.isArray(value)) return invalid('', 'Must be an array of texts');
+    if (value.length > MAX_OPTIONS) return invalid('', `Must have at most ${MAX_OPTIONS} items`);
     const findChoiceViolation = choiceRule(config);
     for (const [index, item] of value.entries()) {
       const violation = findChoiceViolation(String(index), item);
@@ -131,10 +143,10 @@ function findMonetaryViolation(value: unknown, config: FieldConfig): Violation |
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('', 'Must be an object with amount and currency');
   }
-  const { amount, currency, ...others } = value as Record<string, unknown>;
-  const [unknownKey] = Object.keys(others);
+  const unknownKey = Object.keys(value).find((key) => key !== 'amount' && key !== 'currency');
   if (unknownKey !== undefined)
     return { code: 'unknown_field', path: unknownKey, message: 'Is not allowed: money has only amount and currency' };
+  const { amount, currency } = value as Record<string, unknown>;
   const amountViolation = findNumberViolation('amount', amount, config);
   if (amountViolation !== undefined) return amountViolation;
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
@@ -148,8 +160,9 @@ function findMonetaryViolation(value: unknown, config: FieldConfig): Violation |
 function choiceRule(config: FieldConfig): (path: string, value: unknown) => Violation | undefined {
   const options = new Set(optionValues(config));
   return (path, value) => {
-    if (typeof value !== 'string') return invalid(path, 'Must be a string');
-    if (config.allow_custom === true || options.has(value)) return undefined;
+    if (typeof value !== 'string') return invalid(path, 'Must be text');
+    if (options.has(value)) return undefined;
+    if (config.allow_custom === true) return findLengthViolation(path, value, MAX_TEXT_VALUE);
     return invalid(path, "Must be one of the field's options");
   };
 }

@@ -4,6 +4,7 @@ export {
   FIELD_TYPES,
   type FieldConfig,
   fieldConfig,
+  fieldConfigInput,
   type FieldType,
   selectOption,
 } from './custom-field-definition.ts';
@@ -46,3 +47,16 @@ export {
 } from './internal.ts';
 export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
 export { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName, QUEUES } from './topology.ts';
+export {
+  jsonBytes,
+  MAX_ALTERNATIVES,
+  MAX_DEFINITION_BYTES,
+  MAX_FILTER_TEXT,
+  MAX_KEY,
+  MAX_OPERANDS,
+  MAX_RAW_LIST,
+  MAX_SEARCHED_TEXT,
+  MAX_VALUES,
+  MAX_VALUES_BYTES,
+} from './limits.ts';
+export { boundedText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { MAX_TIMESTAMP } from './limits.ts';
+import { boundedText } from './text-schemas.ts';
 
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -39,7 +40,6 @@ export function ceilTimestamp(text: string): string | undefined {
 }
 
 /** A timestamp in a request. The output is the text as sent: convert it with `parseTimestamp`. */
-export const timestampInput = z
-  .string()
+export const timestampInput = boundedText(MAX_TIMESTAMP)
   .refine((text) => parseTimestamp(text) !== undefined, 'Must be an RFC 3339 timestamp with a time zone')
   .meta({ format: 'date-time' });

@@ -35,9 +35,14 @@ export async function readJsonBody(request: IncomingMessage, optional: boolean):
   return { bytes, value: value as Record<string, unknown> };
 }
 
+/** Many times the length of a real one. */
+const MAX_CONTENT_TYPE = 256;
+
 /** @throws DomainError `unsupported_media_type` unless the body is uncompressed JSON in UTF-8 */
 function checkMediaType(request: IncomingMessage): void {
-  const [type, ...parameters] = (request.headers['content-type'] ?? '')
+  const contentType = request.headers['content-type'] ?? '';
+  const [type, ...parameters] = contentType
+    .slice(0, MAX_CONTENT_TYPE + 1)
     .split(';')
     .map((part) => part.trim().toLowerCase());
   const charset = parameters
@@ -46,6 +51,7 @@ function checkMediaType(request: IncomingMessage): void {
     .replaceAll('"', '');
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (
+    contentType.length > MAX_CONTENT_TYPE ||
     type !== 'application/json' ||
     (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') ||
     encoding !== 'identity'

@@ -80,11 +80,17 @@ export interface ErrorBody {
   request_id: string;
 }
 
+/** Longer names of properties, which the client made up, are cut. */
+const MAX_FIELD_LENGTH = 256;
+
+const shortened = (field: string) =>
+  field.length > MAX_FIELD_LENGTH ? `${field.slice(0, MAX_FIELD_LENGTH - 1).toWellFormed()}…` : field;
+
 export function errorBody(error: DomainError, requestId: string): ErrorBody {
   return {
     code: error.code,
     message: error.message,
-    ...(error.field !== undefined && { field: error.field }),
+    ...(error.field !== undefined && { field: shortened(error.field) }),
     ...(error.details !== undefined && { details: error.details }),
     request_id: requestId,
   };

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Knex } from '@tocsin/runtime';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import type { Reply, RouteRequest } from './contract.ts';
-import { REPLAYED_HEADER } from './preconditions.ts';
+import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from './preconditions.ts';
 
 /** How long a key is kept (contract: Idempotency). */
 const RETENTION = '24 hours';
@@ -172,7 +172,9 @@ async function claimKey(
   if (existing === undefined) throw idempotencyInProgress();
   if (existing.expired) return takeOver(database, row, `claimed_at < now() - interval '${RETENTION}'`);
   if (!existing.digest.equals(digest)) {
-    throw new DomainError('idempotency_key_reused', 'The key was already used with a different request');
+    throw new DomainError('idempotency_key_reused', 'The key was already used with a different request', {
+      field: IDEMPOTENCY_HEADER,
+    });
   }
   if (existing.state === 'finished') {
     return { status: existing.status ?? 200, text: existing.body ?? '', revision: existing.revision ?? undefined };

@@ -40,6 +40,8 @@ export {
 } from './idempotency.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
+export { jsonEqual } from './json-equal.ts';
+export { checkWeight } from './json-weight.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';

@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { DomainError, invalidRequest } from './errors.ts';
+import { findJsonFault, type Place, placeAfter } from './json-fault.ts';
+import { checkWeight, printable } from './json-weight.ts';
 
 /** Deeper than any real value, and shallow enough for recursive functions. */
 const MAX_DEPTH = 100;
@@ -7,25 +10,42 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses bytes that must contain exactly one JSON document.
- * @throws DomainError `multiple_json_values` for two or more documents, `invalid_json` for anything else
+ * @param maximum what the document may weigh; see `checkWeight`
+ * @throws DomainError `multiple_json_values` for two or more documents; `invalid_json` with line and column for anything
+ *   else that is not JSON; `invalid_request` for too many values
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, maximum?: number): unknown {
+  checkWeight(bytes, maximum);
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    throw new DomainError('invalid_json', 'The body is not valid UTF-8');
+    throw invalidJson('The body is not valid UTF-8', placeOfInvalidByte(bytes));
   }
   try {
     return JSON.parse(text);
   } catch {
-    if (countDocuments(text) > 1)
+    const fault = findJsonFault(text);
+    if (fault.kind === 'several') {
       throw new DomainError('multiple_json_values', 'The body must be one JSON document, not several');
-    throw new DomainError(
-      'invalid_json',
-      text.trim() === '' ? 'The body is empty' : 'The body is not a valid JSON document',
-    );
+    }
+    const place = placeAfter(Buffer.from(text.slice(0, fault.index)));
+    if (text.trim() === '') throw new DomainError('invalid_json', 'The body is empty', { details: { ...place } });
+    throw invalidJson('The body is not valid JSON', place);
   }
+}
+
+const invalidJson = (message: string, { line, column }: Place) =>
+  new DomainError('invalid_json', `${message} at line ${line}, column ${column}`, { details: { line, column } });
+
+function placeOfInvalidByte(bytes: Uint8Array): Place {
+  const replaced = Buffer.from(Buffer.from(bytes).toString());
+  // The first byte that decoding with replacement characters does not keep.
+  let index = 0;
+  while (index < bytes.length && replaced[index] === bytes[index]) index += 1;
+  // A character that is cut short can begin like the replacement character.
+  while (!isUtf8(bytes.subarray(0, index))) index -= 1;
+  return placeAfter(bytes.subarray(0, index));
 }
 
 /**
@@ -34,71 +54,60 @@ export function parseJson(bytes: Uint8Array): unknown {
  * @throws DomainError `invalid_request` with the path of the first such value
  */
 export function checkStorable(document: unknown): void {
-  const open: { value: unknown; path: string; depth: number }[] = [{ value: document, path: '', depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, path, depth } = next;
-    if (typeof value === 'string') checkText(value, path);
-    else if (typeof value === 'number') {
-      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw invalidRequest(path, 'Must be from -(2^53 - 1) to 2^53 - 1');
-    } else if (typeof value === 'object' && value !== null) {
-      if (depth === MAX_DEPTH) throw invalidRequest(path, `Must not be nested more than ${MAX_DEPTH} levels deep`);
-      // In reverse, so that the first invalid value in document order is reported.
-      for (const [key, child] of Object.entries(value).reverse()) {
-        const childPath = path === '' ? key : `${path}.${key}`;
-        checkText(key, path === '' ? printable(key) : `${path}.${printable(key)}`);
-        open.push({ value: child, path: childPath, depth: depth + 1 });
-      }
-    }
-  }
+  const fault = findUnstorable(document, 0);
+  if (fault !== undefined) throw invalidRequest(fault.path.reverse().join('.'), fault.message);
 }
 
 /** @throws DomainError `invalid_request` naming `field` */
 export function checkText(text: string, field: string): void {
-  if (text.includes('\0')) throw invalidRequest(field, 'Must not contain U+0000');
-  if (!text.isWellFormed()) throw invalidRequest(field, 'Must not contain an unpaired surrogate');
+  const message = textViolation(text);
+  if (message !== undefined) throw invalidRequest(field, message);
 }
 
-const printable = (key: string) => key.replaceAll('\0', '\uFFFD').toWellFormed();
+function textViolation(text: string): string | undefined {
+  if (text.includes('\0')) return 'Must not contain U+0000';
+  return text.isWellFormed() ? undefined : 'Must not contain an unpaired surrogate';
+}
 
-/** Counts the documents in `text`; 0 if it is not a sequence of complete documents. */
-function countDocuments(text: string): number {
-  let count = 0;
-  let rest = text.trimStart();
-  while (rest !== '') {
-    const end = endOfValue(rest);
-    try {
-      JSON.parse(rest.slice(0, end));
-    } catch {
-      return 0;
+interface Unstorable {
+  message: string;
+  /** The innermost name or index first: each caller adds its own, so that only a fault has a path. */
+  path: string[];
+}
+
+function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
+  if (typeof value === 'string') return unstorable(textViolation(value));
+  if (typeof value === 'number') {
+    return unstorable(Math.abs(value) > Number.MAX_SAFE_INTEGER ? 'Must be from -(2^53 - 1) to 2^53 - 1' : undefined);
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth === MAX_DEPTH) return unstorable(`Must not be nested more than ${MAX_DEPTH} levels deep`);
+  return Array.isArray(value)
+    ? findUnstorableItem(value, depth)
+    : findUnstorableMember(value as Record<string, unknown>, depth);
+}
+
+const unstorable = (message: string | undefined): Unstorable | undefined =>
+  message === undefined ? undefined : { message, path: [] };
+
+function findUnstorableItem(items: readonly unknown[], depth: number): Unstorable | undefined {
+  for (let index = 0; index < items.length; index += 1) {
+    const fault = findUnstorable(items[index], depth + 1);
+    if (fault !== undefined) {
+      fault.path.push(String(index));
+      return fault;
     }
-    count += 1;
-    rest = rest.slice(end).trimStart();
   }
-  return count;
+  return undefined;
 }
 
-/** The index after the value at the start of `text`, provided that it is valid JSON. */
-function endOfValue(text: string): number {
-  const first = text.charAt(0);
-  if (first === '"') return endOfString(text, 0);
-  if (first !== '{' && first !== '[') return /^[^\s"{}[\],:]*/.exec(text)?.[0].length ?? 0;
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charAt(index);
-    if (character === '"') index = endOfString(text, index) - 1;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') {
-      depth -= 1;
-      if (depth === 0) return index + 1;
+function findUnstorableMember(members: Record<string, unknown>, depth: number): Unstorable | undefined {
+  for (const name of Object.keys(members)) {
+    const fault = unstorable(textViolation(name)) ?? findUnstorable(members[name], depth + 1);
+    if (fault !== undefined) {
+      fault.path.push(printable(name));
+      return fault;
     }
   }
-  return text.length;
-}
-
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index += 1) {
-    if (text.charAt(index) === '\\') index += 1;
-    else if (text.charAt(index) === '"') return index + 1;
-  }
-  return text.length;
+  return undefined;
 }

@@ -8,6 +8,8 @@ type Kind = 'string' | 'integer' | 'boolean';
 interface Parameter {
   kind: Kind;
   repeatable: boolean;
+  /** The most values that a repeatable one may have. */
+  maximum: number;
 }
 
 /** A path ID: an integer of at least 1. One that is larger than any row's is valid and not found. */
@@ -25,11 +27,14 @@ export function readQuery(search: string, schema: z.ZodObject): Record<string, u
     const cut = pair.indexOf('=');
     const name = decode(cut === -1 ? pair : pair.slice(0, cut), 'query');
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (declared === undefined) throw invalidRequest(name.replaceAll('\0', '\uFFFD'), 'Unknown query parameter');
-    const { kind, repeatable } = describeParameter(declared);
+    if (declared === undefined) throw invalidRequest(name.replaceAll('\0', '\uFFFD'), 'Is not a known parameter');
+    const { kind, repeatable, maximum } = describeParameter(declared);
     const value = convert(decode(cut === -1 ? '' : pair.slice(cut + 1), name), kind, name);
-    if (repeatable) raw[name] = [...((raw[name] as unknown[] | undefined) ?? []), value];
-    else if (Object.hasOwn(raw, name)) throw invalidRequest(name, 'Must not be given more than once');
+    if (repeatable) {
+      // Here too, so that no further values are read.
+      if (((raw[name] ??= []) as unknown[]).push(value) > maximum)
+        throw invalidRequest(name, `Must have at most ${maximum} items`);
+    } else if (Object.hasOwn(raw, name)) throw invalidRequest(name, 'Must not be given more than once');
     else raw[name] = value;
   }
   return raw;
@@ -54,17 +59,29 @@ export function readPath(params: Record<string, string>, schema: z.ZodObject): R
 
 const described = new WeakMap<z.ZodType, Parameter>();
 
+/** Looks through optional and nullable schemas, and into the items of an array. */
 function describeParameter(schema: z.ZodType): Parameter {
   const cached = described.get(schema);
   if (cached !== undefined) return cached;
-  const { def } = schema as z.ZodType & { def: { type: string; innerType?: z.ZodType; element?: z.ZodType } };
-  const inner = def.innerType ?? def.element;
-  const parameter: Parameter =
-    inner !== undefined
-      ? { ...describeParameter(inner), repeatable: def.type === 'array' || describeParameter(inner).repeatable }
-      : { kind: def.type === 'number' ? 'integer' : def.type === 'boolean' ? 'boolean' : 'string', repeatable: false };
+  const parameter = newDescription(schema);
   described.set(schema, parameter);
   return parameter;
+}
+
+function newDescription(schema: z.ZodType): Parameter {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return describeParameter(schema.unwrap() as z.ZodType);
+  }
+  if (schema instanceof z.ZodArray) {
+    const { kind } = describeParameter(schema.element as z.ZodType);
+    return { kind, repeatable: true, maximum: maxItemsOf(schema) };
+  }
+  const kind = schema instanceof z.ZodNumber ? 'integer' : schema instanceof z.ZodBoolean ? 'boolean' : 'string';
+  return { kind, repeatable: false, maximum: 1 };
+}
+
+function maxItemsOf({ def: { checks = [] } }: z.ZodArray): number {
+  return Math.min(...checks.map(({ _zod: { def } }) => ('maximum' in def ? Number(def.maximum) : Infinity)));
 }
 
 function decode(text: string, field: string): string {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { DomainError, type ErrorCode, invalidRequest } from './errors.ts';
+import { isMismatch, validationMessage } from './messages.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -13,40 +14,37 @@ export function validate<Schema extends z.ZodType>(
   input: unknown,
   code: ErrorCode = 'invalid_request',
 ): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: validationMessage });
   if (parsed.success) return parsed.data;
   throw validationError(parsed.error.issues, code);
 }
 
 /** Validates a query string. `field` is the parameter's name, whichever of its values is invalid. */
 export function validateQuery<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: validationMessage });
   if (parsed.success) return parsed.data;
-  const [first] = parsed.error.issues;
+  const [first] = parsed.error.issues.flatMap(issuesOfBranch);
   throw invalidRequest(String(first?.path[0] ?? ''), first?.message ?? 'The query is invalid');
 }
 
 function validationError(issues: readonly Issue[], code: ErrorCode): DomainError {
-  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  const all = issues.flatMap(issuesOfBranch);
+  const unknown = all.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown !== undefined) {
     const field = dotted([...unknown.path, unknown.keys[0] ?? '']);
-    return new DomainError('unknown_field', `Unknown property ${field}`, { field });
+    return new DomainError('unknown_field', unknown.message, { field });
   }
-  const [first] = issues;
+  const [first] = all;
   if (first === undefined) return new DomainError(code, 'The input is invalid');
-  const { path, message } = deepest(first);
-  return new DomainError(code, message, { field: dotted(path) });
+  return new DomainError(code, first.message, { field: dotted(first.path) });
 }
 
-/** For a union, returns the issue of the branch that matched deepest: it describes the error best. */
-function deepest(issue: Issue): Pick<Issue, 'path' | 'message'> {
-  if (issue.code !== 'invalid_union') return issue;
-  const [inner] = issue.errors
-    .flat()
-    .map(deepest)
-    .toSorted((a, b) => b.path.length - a.path.length);
-  if (inner === undefined || inner.path.length === 0) return issue;
-  return { path: [...issue.path, ...inner.path], message: inner.message };
+/** For a union, returns the issues of the branch that the value was meant for: the first one whose type it has. */
+function issuesOfBranch(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const branch = issue.errors.find((issues) => !issues.some(isMismatch));
+  if (branch === undefined) return [issue];
+  return branch.flatMap(issuesOfBranch).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 const dotted = (path: readonly PropertyKey[]) => path.map(String).join('.');

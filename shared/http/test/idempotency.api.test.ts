@@ -88,6 +88,8 @@ describe('the same key', () => {
     const key = newKey();
     await create({ key, body: '{"a":1}' });
     expect(await create({ key, body: '{"a": 1}' })).toBe('idempotency_key_reused');
+    const refused = idempotently(knex, requestOf({ key }), async () => ({ status: 201 }));
+    await expect(refused).rejects.toMatchObject({ code: 'idempotency_key_reused', field: 'Idempotency-Key' });
   });
 
   test('for another parent is rejected', async () => {

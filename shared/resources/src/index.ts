@@ -3,8 +3,15 @@ export { changedProperties, definedProperties } from './properties.ts';
 export { archive, checkNotArchived, type Resource, restore, revise } from './resource.ts';
 export { resourceTable } from './resource-table.ts';
 export { type Column, column, type ColumnsOf, type RowOf, rowMapping, type SqlType } from './row-mapping.ts';
-export { chooseSlug, isSlug, numberedSlug, type SlugChoice, slugFromName, type SlugRule } from './slug.ts';
-export { boundedText, nameText, trimmedText } from './text-schemas.ts';
+export {
+  chooseSlug,
+  isSlug,
+  MAX_SLUG_BYTES,
+  numberedSlug,
+  type SlugChoice,
+  slugFromName,
+  type SlugRule,
+} from './slug.ts';
 export {
   raiseVersion,
   runVersionedTransaction,

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@tocsin/http';
+import { jsonEqual } from '@tocsin/http';
 
 /** Drops the properties that are `undefined`, that is, those that a request does not contain. */
 export function definedProperties<Properties>(all: {
@@ -16,7 +16,7 @@ export function changedProperties<Properties extends object>(
   requested: Partial<Properties>,
 ): Partial<Properties> | undefined {
   const changed = Object.entries(requested).filter(
-    ([property, value]) => canonicalJson(value) !== canonicalJson(current[property as keyof Properties]),
+    ([property, value]) => !jsonEqual(value, current[property as keyof Properties]),
   );
   return changed.length === 0 ? undefined : (Object.fromEntries(changed) as Partial<Properties>);
 }

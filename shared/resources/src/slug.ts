@@ -1,7 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
 
 /** The maximum length of a slug in bytes of UTF-8 (contract: Limits). */
-const MAX_BYTES = 64;
+export const MAX_SLUG_BYTES = 64;
 
 /** The form of the slugs of one kind of resource. */
 export interface SlugRule {
@@ -25,7 +25,7 @@ const normalize = (text: string, { normalization }: SlugRule) =>
 
 export function isSlug(slug: string, rule: SlugRule): boolean {
   const normalized = normalize(slug, rule);
-  return rule.pattern.test(normalized) && Buffer.byteLength(normalized) <= MAX_BYTES;
+  return rule.pattern.test(normalized) && Buffer.byteLength(normalized) <= MAX_SLUG_BYTES;
 }
 
 /**
@@ -36,14 +36,14 @@ export function slugFromName(name: string, rule: SlugRule): string | undefined {
   // Lower-casing can leave a text that is no longer normalized.
   const text = normalize(normalize(name, rule).toLowerCase(), rule).replaceAll(rule.separators, '_');
   const start = text.search(rule.firstCharacter);
-  return start === -1 ? undefined : truncate(text.slice(start), MAX_BYTES);
+  return start === -1 ? undefined : truncate(text.slice(start), MAX_SLUG_BYTES);
 }
 
 /** The n-th candidate for a generated slug: `api`, `api_2`, `api_3` and so on, shortened to fit the maximum length. */
 export function numberedSlug(slug: string, n: number): string {
   if (n === 1) return slug;
   const suffix = `_${n}`;
-  return truncate(slug, MAX_BYTES - suffix.length) + suffix;
+  return truncate(slug, MAX_SLUG_BYTES - suffix.length) + suffix;
 }
 
 /**

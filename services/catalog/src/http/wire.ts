@@ -1,6 +1,6 @@
-import { instant } from '@tocsin/contracts';
+import { boundedText, instant, MAX_KEY, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList, pagination } from '@tocsin/http';
-import { boundedText, isSlug, nameText, type SlugRule, trimmedText } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, type SlugRule } from '@tocsin/resources';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
 import { SERVICE_SLUG, TEAM_SLUG } from '../domain/slug-rules.ts';
@@ -87,22 +87,26 @@ export const memberPage = z.strictObject({ members: z.array(member), pagination 
 export const serviceTiersReply = z.strictObject({ service_tiers: z.array(serviceTier) });
 
 const name = nameText(128).meta({ description: 'Trimmed; 1 to 128 characters' });
+/** The characters of a slug before its normalization, which can shorten a text to a third. */
+const MAX_SLUG_INPUT = 3 * MAX_SLUG_BYTES;
 const slug = (rule: SlugRule, form: string) =>
   z
     .string()
+    .max(MAX_SLUG_INPUT, { error: `Must be ${form}`, abort: true })
     .refine((value) => isSlug(value, rule), `Must be ${form}`)
-    .meta({ description: `Permanent: ${form}; made from the name unless given` });
+    .meta({ maxLength: MAX_SLUG_BYTES, description: `Permanent: ${form}; made from the name unless given` });
 /** The limit applies to the stored list, which has neither blanks nor repetitions. */
 const names = z
   .array(trimmedText(128))
-  .refine((values) => normaliseList(values).length <= 50, 'Must be at most 50')
+  .max(MAX_RAW_LIST)
+  .refine((values) => normaliseList(values).length <= 50, 'Must have at most 50 items')
   .meta({ description: 'Trimmed; blanks and repetitions dropped; then at most 50 of at most 128 characters each' });
 const description = boundedText(10_000).nullable();
 
 const serviceProperties = {
   description: description.optional(),
   owner_team_id: id.nullable().optional(),
-  tier: z.string().optional(),
+  tier: boundedText(MAX_KEY).optional(),
   tags: names.optional(),
   external_id: trimmedText(255).nullable().optional(),
   observability_names: names.optional(),

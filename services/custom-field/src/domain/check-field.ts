@@ -1,20 +1,29 @@
-import { findConfigViolation, findValueViolation, type Violation, violationField } from '@tocsin/contracts';
-import { DomainError, invalidRequest } from '@tocsin/http';
+import {
+  findConfigViolation,
+  findValueViolation,
+  jsonBytes,
+  MAX_DEFINITION_BYTES,
+  type Violation,
+  violationField,
+} from '@tocsin/contracts';
+import { DomainError, invalidRequest, jsonEqual } from '@tocsin/http';
 import type { NewField } from './field.ts';
 
-type CheckedProperties = Pick<
-  NewField,
-  'fieldType' | 'config' | 'defaultValue' | 'showOnCreation' | 'requiredOnCreation' | 'category' | 'externalSource'
->;
+/** The properties without a small limit of their own, and the texts that go with them. */
+type SizedProperties = Pick<NewField, 'name' | 'description' | 'config' | 'defaultValue' | 'externalSource'>;
+type CheckedProperties = SizedProperties &
+  Pick<NewField, 'fieldType' | 'showOnCreation' | 'requiredOnCreation' | 'category'>;
 
 /**
  * Checks that the properties of a new or changed definition are consistent with each other (contract: Custom fields).
+ * @param before the stored definition; what it has and a change keeps may be larger than the limits
  * @throws DomainError `unknown_field` for a config key that the type does not have; `invalid_request` naming the property
  */
-export function checkField(field: CheckedProperties): void {
+export function checkField(field: CheckedProperties, before?: CheckedProperties): void {
   const config = field.config ?? undefined;
   throwViolation('config', findConfigViolation(field.fieldType, config));
-  if (field.defaultValue !== null) {
+  checkSize(field, before);
+  if (field.defaultValue !== null && !(before !== undefined && hasSameDefault(field, before))) {
     const violation = findValueViolation({ field_type: field.fieldType, config }, field.defaultValue);
     throwViolation('default_value', violation);
   }
@@ -28,6 +37,26 @@ export function checkField(field: CheckedProperties): void {
     throw invalidRequest('external_source', 'Is only allowed for a field of the category external');
   }
 }
+
+const hasSameDefault = (field: CheckedProperties, before: CheckedProperties) =>
+  jsonEqual(field.defaultValue, before.defaultValue) && jsonEqual(field.config, before.config);
+
+/** @throws DomainError `invalid_request` naming the largest property of a definition that has become too large */
+function checkSize(field: SizedProperties, before: SizedProperties | undefined): void {
+  const bytes = sizeOf(field);
+  if (bytes <= MAX_DEFINITION_BYTES || (before !== undefined && bytes <= sizeOf(before))) return;
+  const { config, defaultValue, description } = field;
+  const [largest] = Object.entries({ config, default_value: defaultValue, description })
+    .map(([property, value]) => ({ property, size: jsonBytes(value) }))
+    .toSorted((a, b) => b.size - a.size);
+  throw invalidRequest(
+    largest?.property ?? 'config',
+    `Must be smaller: a definition must be at most ${MAX_DEFINITION_BYTES} bytes of compact JSON`,
+  );
+}
+
+const sizeOf = ({ name, description, config, defaultValue, externalSource }: SizedProperties): number =>
+  jsonBytes({ name, description, config, defaultValue, externalSource });
 
 function throwViolation(property: string, violation: Violation | undefined): void {
   if (violation === undefined) return;

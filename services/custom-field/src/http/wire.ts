@@ -1,15 +1,14 @@
-import { FIELD_TYPES, fieldConfig, instant } from '@tocsin/contracts';
+import { boundedText, FIELD_TYPES, fieldConfig, fieldConfigInput, instant, nameText } from '@tocsin/contracts';
 import { pagination } from '@tocsin/http';
-import { boundedText, isSlug, nameText } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES } from '@tocsin/resources';
 import { z } from 'zod';
 import { CATEGORIES, VISIBILITY_LEVELS } from '../domain/field.ts';
 import { FIELD_SLUG } from '../domain/slug-rule.ts';
 
 const id = z.int().min(1);
-const config = fieldConfig.meta({
-  id: 'CustomFieldConfig',
-  description: 'Validation options; which of them a field takes depends on its type',
-});
+const description = 'Validation options; which of them a field takes depends on its type';
+const config = fieldConfig.meta({ id: 'CustomFieldConfig', description });
+const configInput = fieldConfigInput.meta({ id: 'NewCustomFieldConfig', description });
 
 /** A definition (contract: Custom fields). Properties without a value are absent. */
 export const field = z
@@ -43,11 +42,12 @@ export const fieldReply = z.strictObject({ field });
 export const fieldPage = z.strictObject({ fields: z.array(field), pagination });
 
 const name = nameText(64);
+const SLUG_FORM = 'Must be a letter from a to z and then such letters, digits, hyphens or underscores, at most 64';
 
 const properties = {
   description: boundedText(10_000).nullable().optional(),
   default_value: z.unknown().optional(),
-  config: z.union([config, z.null()]).optional(),
+  config: z.union([configInput, z.null()]).optional(),
   required: z.boolean().optional(),
   category: z.enum(CATEGORIES).optional(),
   visibility_level: z.enum(VISIBILITY_LEVELS).optional(),
@@ -65,10 +65,8 @@ export const newField = z
     name,
     slug: z
       .string()
-      .refine(
-        (value) => isSlug(value, FIELD_SLUG),
-        'Must be a letter from a to z and then such letters, digits, hyphens or underscores, at most 64',
-      )
+      .max(MAX_SLUG_BYTES, { error: SLUG_FORM, abort: true })
+      .refine((value) => isSlug(value, FIELD_SLUG), SLUG_FORM)
       .optional(),
     field_type: z.enum(FIELD_TYPES),
     ...properties,

@@ -30,7 +30,7 @@ export async function updateField(dependencies: Dependencies, command: UpdateFie
     if (changed === undefined) return current;
 
     const field = revise(current, changed, dependencies.clock.now());
-    checkField(field);
+    checkField(field, current);
     const version = await nextVersion();
     await store.update(field, version);
     await outbox(trx).add(fieldChanged(command, field, version));

@@ -3,9 +3,14 @@ import {
   violationField,
   type FieldType,
   findValueViolation,
+  isLongerThan,
+  MAX_KEY,
+  MAX_OPERANDS,
+  MAX_SEARCHED_TEXT,
+  boundedText,
   parseTimestamp,
 } from '@tocsin/contracts';
-import { canonicalJson, checkStorable, DomainError, invalidRequest, validate } from '@tocsin/http';
+import { canonicalJson, checkStorable, checkWeight, DomainError, invalidRequest, validate } from '@tocsin/http';
 import { z } from 'zod';
 import type { Fields } from './fields.ts';
 import { fold } from './fold.ts';
@@ -51,7 +56,7 @@ export interface CustomPredicate {
 const NAMES = [...new Set(Object.values(OPERATORS).flatMap((operators) => Object.keys(operators)))] as Operator[];
 
 const items = z.object({
-  custom_filter: z.array(z.strictObject({ slug: z.string(), operator: z.enum(NAMES), value: z.unknown() })),
+  custom_filter: z.array(z.strictObject({ slug: boundedText(MAX_KEY), operator: z.enum(NAMES), value: z.unknown() })),
 });
 
 /**
@@ -71,8 +76,12 @@ export function customPredicates(texts: readonly string[], fields: Fields): Cust
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
+/** An item with the most operands weighs less. */
+const MAX_WEIGHT = 4_000;
+
 function parseItem(text: string, index: number): unknown {
   try {
+    checkWeight(Buffer.from(text), MAX_WEIGHT);
     return JSON.parse(text);
   } catch {
     throw invalidRequest(`custom_filter.${index}`, 'Must be a JSON object with slug, operator and value');
@@ -97,6 +106,7 @@ function predicate(
   }
   const isList = Array.isArray(item.value);
   const values: unknown[] = Array.isArray(item.value) ? item.value : [item.value];
+  if (values.length > MAX_OPERANDS) throw invalidRequest(`${at}.value`, `Must have at most ${MAX_OPERANDS} items`);
   if (arity === 'one' && isList) throw invalidRequest(`${at}.value`, 'Must be one value');
   if (arity === 'any' && values.length === 0) throw invalidRequest(`${at}.value`, 'Must have at least one value');
   if (arity === 'range' && (!isList || values.length !== 2)) {
@@ -126,6 +136,9 @@ function operand(type: FieldType, value: unknown, at: string): Operand {
   const violation = findValueViolation({ field_type: VALIDATED_AS[type] ?? type }, value);
   if (violation !== undefined) {
     throw new DomainError(violation.code, violation.message, { field: violationField(at, violation) });
+  }
+  if (typeof value === 'string' && isLongerThan(value, MAX_SEARCHED_TEXT)) {
+    throw invalidRequest(at, `Must be at most ${MAX_SEARCHED_TEXT} characters`);
   }
   if (type === 'string' || type === 'select') return fold(value as string);
   if (type === 'datetime') return parseTimestamp(value as string) as string;

@@ -114,7 +114,8 @@ export function newTimelineEvent({
  */
 export function edit(event: TimelineEvent, change: Partial<TimelineEventProperties>): TimelineEvent {
   const edited = { ...event, ...change };
-  if (edited.type !== event.type && isReservedType(edited.type)) throw invalidRequest('type', 'The type is reserved');
+  if (edited.type !== event.type && isReservedType(edited.type))
+    throw invalidRequest('type', 'Must not be a reserved type');
   checkSpan(edited, change);
   if (isDeepStrictEqual(edited, event)) return event;
   const isRewritten = edited.title !== event.title || edited.body !== event.body;

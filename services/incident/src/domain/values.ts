@@ -1,5 +1,11 @@
-import { type CustomFieldDefinition, violationField, findValueViolation } from '@tocsin/contracts';
-import { canonicalJson, DomainError, invalidRequest, invalidState } from '@tocsin/http';
+import {
+  type CustomFieldDefinition,
+  findValueViolation,
+  jsonBytes,
+  MAX_VALUES_BYTES,
+  violationField,
+} from '@tocsin/contracts';
+import { DomainError, invalidRequest, invalidState, jsonEqual } from '@tocsin/http';
 import type { Fields } from './fields.ts';
 
 /** A field and its new value on an incident; null unsets it. */
@@ -79,7 +85,27 @@ export const getValue = (values: Readonly<Record<string, unknown>>, slug: string
 
 /** Whether a change differs from the current value; compares JSON, because values are stored as JSON. */
 export const isChange = (values: Readonly<Record<string, unknown>>, { field, value }: FieldValue) =>
-  canonicalJson(getValue(values, field.slug)) !== canonicalJson(value);
+  !jsonEqual(getValue(values, field.slug), value);
+
+/**
+ * Checks the size of all values of an incident. Values that were stored before the limit may stay.
+ * @throws DomainError `invalid_request` naming the property of the request if a change makes them larger than the limit
+ */
+export function checkTotalSize(
+  after: Readonly<Record<string, unknown>>,
+  { before, property }: { before: Readonly<Record<string, unknown>>; property: string },
+): void {
+  const bytes = totalBytes(after);
+  if (bytes > MAX_VALUES_BYTES && bytes > totalBytes(before)) {
+    throw invalidRequest(
+      property,
+      `Must be at most ${MAX_VALUES_BYTES} bytes of compact JSON, together with the incident's other values`,
+    );
+  }
+}
+
+const totalBytes = (values: Readonly<Record<string, unknown>>) =>
+  Object.values(values).reduce<number>((sum, value) => sum + jsonBytes(value), 0);
 
 function checkActive({ slug, archived_at }: CustomFieldDefinition): void {
   if (archived_at !== null) throw invalidState(`The custom field ${slug} is archived`);

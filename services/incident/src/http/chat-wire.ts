@@ -38,6 +38,7 @@ export const provisioningRetry = z.strictObject({
     .meta({ description: 'The failed steps to retry; default: all' }),
 });
 
+const CHANNEL_NAME = 'Must be 1 to 80 characters: a to z, digits, hyphens and underscores';
 const MODES = ['custom', 'workspace_template'] as const satisfies RequestedName['mode'][];
 
 /** A custom name, or the name that the workspace's template produces. */
@@ -46,7 +47,8 @@ export const channelNameRequest = z
     mode: z.enum(MODES),
     name: z
       .string()
-      .refine(isChannelName, 'Must be 1 to 80 characters: a to z, digits, hyphens and underscores')
+      .max(80, { error: CHANNEL_NAME, abort: true })
+      .refine(isChannelName, CHANNEL_NAME)
       .optional()
       .meta({ description: 'Required with mode=custom; only allowed with mode=custom', pattern: '^[a-z0-9_-]{1,80}$' }),
   })

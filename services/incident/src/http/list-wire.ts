@@ -1,4 +1,4 @@
-import { timestampInput } from '@tocsin/contracts';
+import { boundedText, MAX_ALTERNATIVES, MAX_FILTER_TEXT, timestampInput } from '@tocsin/contracts';
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { DIAGNOSES } from '../domain/diagnosis.ts';
@@ -10,23 +10,27 @@ import { incident } from './wire.ts';
 const MAX_ITEMS = 100;
 const MAX_CUSTOM_FILTERS = 32;
 
-const key = z.string().min(1);
+/** More than one custom filter needs, and little enough to parse. */
+const MAX_CUSTOM_FILTER = 32_768;
+
+const key = boundedText(MAX_FILTER_TEXT).min(1);
 const id = z.int().min(1);
 const amount = z.int().min(0);
 const repeated = <Item extends z.ZodType>(item: Item) => z.array(item).max(MAX_ITEMS).optional();
+const alternatives = <Item extends z.ZodType>(item: Item) => z.array(item).max(MAX_ALTERNATIVES).optional();
 
 /** The query parameters of lists of incidents (contract: Incident lists). Repeated values are alternatives. */
 export const listQuery = z.strictObject({
   ...pageQuery,
   scope: z.enum(['all', 'postmortem']).optional(),
-  status: z.array(key).optional(),
-  severity: z.array(key).optional(),
-  service: z.array(key).optional().meta({ description: 'Slugs' }),
-  team_id: z.array(id).optional().meta({ description: "IDs of incidents' own teams" }),
+  status: alternatives(key),
+  severity: alternatives(key),
+  service: alternatives(key).meta({ description: 'Slugs' }),
+  team_id: alternatives(id).meta({ description: "IDs of incidents' own teams" }),
   created_from: timestampInput.optional().meta({ description: 'Inclusive' }),
   created_to: timestampInput.optional().meta({ description: 'Inclusive' }),
   created_before: timestampInput.optional().meta({ description: 'Exclusive; not allowed with created_to' }),
-  region: repeated(z.string()).meta({ description: 'Case-insensitive' }),
+  region: repeated(boundedText(MAX_FILTER_TEXT)).meta({ description: 'Case-insensitive' }),
   lifecycle: repeated(z.enum(LIFECYCLES)),
   service_tier: repeated(key),
   effective_team_id: repeated(id).meta({
@@ -49,19 +53,19 @@ export const listQuery = z.strictObject({
     .optional()
     .meta({ description: 'The slug of a field; only allowed with sort=custom' }),
   custom_filter: z
-    .array(z.string())
+    .array(boundedText(MAX_CUSTOM_FILTER))
     .max(MAX_CUSTOM_FILTERS)
     .optional()
     .meta({ description: 'JSON objects with slug, operator and value; incidents must meet all of them' }),
   include_counts: z.boolean().optional(),
-  impact_status: z.array(z.enum(CUSTOMER_IMPACTS)).optional(),
+  impact_status: alternatives(z.enum(CUSTOMER_IMPACTS)),
   affected_customers_op: z.enum(COMPARISONS).optional(),
   affected_customers_value: amount.optional(),
   mrr_op: z.enum(COMPARISONS).optional(),
   mrr_value: amount.optional().meta({ description: 'In minor units of the currency' }),
   mrr_currency: z
     .string()
-    .regex(/^[A-Z]{3}$/, 'Must be three capital letters')
+    .regex(/^[A-Z]{3}$/, 'Must be a currency code of three capital letters')
     .optional(),
   mrr_basis: z.enum(['normalized', 'source']).optional().meta({
     description:

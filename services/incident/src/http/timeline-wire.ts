@@ -1,9 +1,18 @@
-import { instant, timestampInput } from '@tocsin/contracts';
+import {
+  boundedText,
+  instant,
+  MAX_ALTERNATIVES,
+  MAX_FILTER_TEXT,
+  MAX_RAW_LIST,
+  MAX_SEARCHED_TEXT,
+  timestampInput,
+  trimmedText,
+} from '@tocsin/contracts';
 import { normaliseList, pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
-import { id, text } from './wire.ts';
+import { id } from './wire.ts';
 
 const count = z.int().min(0);
 
@@ -89,18 +98,17 @@ export const timelinePage = z.strictObject({
 export const timelineQuery = z.strictObject({
   ...pageQuery,
   order: z.enum(['asc', 'desc']).optional().meta({ description: 'The order by started_at and id; default: asc' }),
-  type_or_source: z
-    .string()
+  type_or_source: boundedText(MAX_FILTER_TEXT)
     .optional()
     .meta({ description: 'A type or a source, case-insensitive; ai matches everything that AI created' }),
-  tag: z.array(z.string()).optional(),
+  tag: z.array(boundedText(MAX_FILTER_TEXT)).max(MAX_ALTERNATIVES).optional(),
   key_only: z.boolean().optional(),
   group: z
-    .array(z.string().refine(isGroup, `Must be the ID of a group or ${UNGROUPED}`))
+    .array(boundedText(MAX_FILTER_TEXT).refine(isGroup, `Must be the ID of a group or ${UNGROUPED}`))
+    .max(MAX_ALTERNATIVES)
     .optional()
     .meta({ description: `IDs of groups; ${UNGROUPED} for events in no group` }),
-  q: z
-    .string()
+  q: boundedText(MAX_SEARCHED_TEXT)
     .optional()
     .meta({ description: 'Text to find in title, body, AI context, tags or the name of the group' }),
   suggestions: z.enum(['include', 'exclude', 'only']).optional(),
@@ -108,21 +116,16 @@ export const timelineQuery = z.strictObject({
   started_to: timestampInput.optional().meta({ description: 'Exclusive' }),
 });
 
-const type = text(TIMELINE_LIMITS.type)
+const type = boundedText(TIMELINE_LIMITS.type)
   .refine((value) => value.trim() !== '', 'Must not be blank')
   .optional();
-const body = text(TIMELINE_LIMITS.body).refine((value) => value.trim() !== '', 'Must not be blank');
-const tag = z
-  .string()
-  .refine(
-    (value) => [...value.trim()].length <= TIMELINE_LIMITS.tag,
-    `Must be at most ${TIMELINE_LIMITS.tag} characters`,
-  );
+const body = boundedText(TIMELINE_LIMITS.body).refine((value) => value.trim() !== '', 'Must not be blank');
 const tags = z
-  .array(tag)
+  .array(trimmedText(TIMELINE_LIMITS.tag))
+  .max(MAX_RAW_LIST)
   .refine(
     (values) => normaliseList(values).length <= TIMELINE_LIMITS.tags,
-    `Must be at most ${TIMELINE_LIMITS.tags} tags`,
+    `Must have at most ${TIMELINE_LIMITS.tags} items`,
   );
 
 const properties = {
@@ -132,8 +135,8 @@ const properties = {
   is_ongoing: z.boolean().optional(),
   group_id: id.nullable().optional(),
   is_key: z.boolean().optional(),
-  icon: text(8).optional(),
-  title: text(TIMELINE_LIMITS.title).optional(),
+  icon: boundedText(8).optional(),
+  title: boundedText(TIMELINE_LIMITS.title).optional(),
   tags: tags.optional(),
 };
 
@@ -148,8 +151,8 @@ export const newTimelineEvent = z
   .strictObject({
     body,
     ...properties,
-    type: type.refine((value) => value === undefined || !isReservedType(value.trim()), 'The type is reserved'),
-    source: z.string().optional().meta({ description: 'Ignored; the source is always api' }),
+    type: type.refine((value) => value === undefined || !isReservedType(value.trim()), 'Must not be a reserved type'),
+    source: boundedText(MAX_FILTER_TEXT).optional().meta({ description: 'Ignored; the source is always api' }),
   })
   .refine(hasOneStart, twoStartsViolation)
   .meta({ id: 'NewTimelineEvent' });

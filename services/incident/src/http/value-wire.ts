@@ -1,14 +1,14 @@
-import { FIELD_TYPES, instant } from '@tocsin/contracts';
+import { boundedText, FIELD_TYPES, instant, MAX_KEY, MAX_VALUES } from '@tocsin/contracts';
 import { z } from 'zod';
 
 const id = z.int().min(1);
 const value = z.unknown().nonoptional('Is required; null for none');
 
 /** The values of a new incident, by the fields' IDs. */
-export const newValues = z.array(z.strictObject({ field_id: id, value }));
+export const newValues = z.array(z.strictObject({ field_id: id, value })).max(MAX_VALUES);
 
 const valueInput = z
-  .strictObject({ field_id: id.optional(), slug: z.string().min(1).optional(), value })
+  .strictObject({ field_id: id.optional(), slug: boundedText(MAX_KEY).min(1).optional(), value })
   .refine((input) => input.field_id !== undefined || input.slug !== undefined, {
     path: ['field_id'],
     message: 'Is required unless slug is given',
@@ -23,7 +23,7 @@ const valueInput = z
   });
 
 export const valuesPatch = z
-  .strictObject({ values: z.array(valueInput).min(1) })
+  .strictObject({ values: z.array(valueInput).min(1).max(MAX_VALUES) })
   .meta({ id: 'CustomFieldValuesPatch' });
 
 /** A value of an incident (contract: Custom fields). */

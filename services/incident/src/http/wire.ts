@@ -1,12 +1,10 @@
-import { instant, timestampInput } from '@tocsin/contracts';
+import { boundedText, instant, MAX_KEY, nameText, timestampInput, trimmedText } from '@tocsin/contracts';
 import { z } from 'zod';
 import { CUSTOMER_IMPACTS, ISSUE_TYPES, RUN_STATUSES, SEVERITY_MODES } from '../domain/incident.ts';
 import { SOURCE_IMPORT_STATUSES } from '../domain/source/document.ts';
 import { newValues } from './value-wire.ts';
 
 export const id = z.int().min(1);
-export const text = (max: number) =>
-  z.string().refine((value) => [...value].length <= max, `Must be at most ${max} characters`);
 
 /** The incident resource (contract: Incidents); every property is always present. */
 export const incident = z
@@ -79,30 +77,31 @@ export const newIncidentReply = z.strictObject({
   source_timeline_import: sourceTimelineImport.optional(),
 });
 
-/** Limits the length after trimming, because the trimmed text is stored. */
-const trimmedText = (max: number) =>
-  z.string().refine((value) => [...value.trim()].length <= max, `Must be at most ${max} characters`);
-const title = trimmedText(255).refine((value) => value.trim() !== '', 'Must not be blank');
-const service = text(128);
+const title = nameText(255);
+const service = boundedText(128);
+const key = boundedText(MAX_KEY);
 const regions = z.array(trimmedText(64)).max(100);
-const url = z
-  .string()
-  .max(2048)
-  .refine((value) => value === '' || isWebAddress(value), 'Must be an absolute http or https URL');
+const url = boundedText(2048).refine(
+  (value) => value === '' || isWebAddress(value),
+  'Must be an absolute http or https URL',
+);
 const moment = timestampInput.nullable();
-const userId = z.string().regex(/^[1-9]\d{0,15}$/, "Must be a user's ID");
+const userId = z
+  .string()
+  .max(16, { error: "Must be a user's ID", abort: true })
+  .regex(/^[1-9]\d*$/, "Must be a user's ID");
 
 const properties = {
   service: service.optional(),
   regions: regions.optional(),
-  severity: z.string().optional(),
-  status: z.string().optional(),
+  severity: key.optional(),
+  status: key.optional(),
   issue_type: z.enum(ISSUE_TYPES).optional(),
   team_id: id.nullable().optional(),
-  slack_channel_id: text(64).optional(),
+  slack_channel_id: boundedText(64).optional(),
   meet_url: url.optional(),
   doc_url: url.optional(),
-  impact_summary: text(10_000).optional(),
+  impact_summary: boundedText(10_000).optional(),
   customer_impact_status: z.enum(CUSTOMER_IMPACTS).optional(),
   impact_started_at: moment.optional(),
   first_reported_at: moment.optional(),
@@ -112,7 +111,7 @@ const properties = {
   incident_responders: z.array(userId).max(100).optional(),
 };
 
-const usergroup = trimmedText(80).refine((handle) => !/^\s*@?\s*$/.test(handle), 'Must not be blank');
+const usergroup = trimmedText(80).refine((handle) => !['', '@'].includes(handle.trim()), 'Must not be blank');
 
 /** The chat setup of a new incident (contract: Chat). */
 const chat = {

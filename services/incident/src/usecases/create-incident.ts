@@ -6,7 +6,7 @@ import { newIncident } from '../domain/new-incident.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
 import type { SourceImport } from '../domain/source/document.ts';
-import { type ValueInput, initialValues, applyChanges } from '../domain/values.ts';
+import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../domain/values.ts';
 import { fillPlaceholders, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
 import { replicaStore } from '../store/replica-store.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
@@ -60,6 +60,8 @@ async function createWith(
     const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
     return unlessStale(freshness, 'custom_field', () => initialValues(fields, command.customFields));
   });
+  const customFields = applyChanges({}, values);
+  checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
   const ownerTeamId =
     properties.service === undefined
       ? null
@@ -76,7 +78,7 @@ async function createWith(
       shortTitle,
     },
     statusIsTerminal: status.isTerminal,
-    customFields: applyChanges({}, values),
+    customFields,
     createdBy: actorOf(command),
     now,
   });

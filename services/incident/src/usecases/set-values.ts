@@ -4,6 +4,7 @@ import { checkWritable } from '../domain/lifecycle.ts';
 import {
   type FieldValue,
   type ValueInput,
+  checkTotalSize,
   isChange,
   unsetChange,
   valueChanges,
@@ -75,6 +76,8 @@ async function updateValues(
       const changes = requested.filter((change) => isChange(before.customFields, change));
       const store = valueStore(trx, workspace.id);
       if (changes.length > 0) {
+        const customFields = applyChanges(before.customFields, changes);
+        checkTotalSize(customFields, { before: before.customFields, property: 'values' });
         const now = dependencies.clock.now();
         const set = changes.filter(({ value }) => value !== null);
         const unset = changes.filter(({ value }) => value === null);
@@ -86,7 +89,6 @@ async function updateValues(
           before.id,
           unset.map(({ field }) => field.id),
         );
-        const customFields = applyChanges(before.customFields, changes);
         await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
       }
       return store.list(before.id);

@@ -1,3 +1,4 @@
+import { MAX_SEARCHED_TEXT } from '@tocsin/contracts';
 import fc from '@tocsin/testing/fuzz';
 import type { ListParameters, CustomFilter } from './model.ts';
 import { CREATED, PLACES, TEXTS } from './population.ts';
@@ -11,7 +12,8 @@ const rarely = <Value>(value: fc.Arbitrary<Value>) =>
 const range = <Value>(value: fc.Arbitrary<Value>) => fc.tuple(value, value);
 const anyOf = <Value>(value: fc.Arbitrary<Value>) => fc.oneof(value, fc.array(value, { minLength: 1, maxLength: 3 }));
 
-const texts = pick(...TEXTS, 'STRASSE', 'ä', 'e', 'AC');
+/** No longer than a filter may be. */
+const texts = pick(...TEXTS.map((text) => text.slice(0, MAX_SEARCHED_TEXT)), 'STRASSE', 'ä', 'e', 'AC');
 /** Parts of texts, of every length, and texts that have the letters of one in another order. */
 const parts = fc.oneof(
   texts,

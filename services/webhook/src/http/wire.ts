@@ -2,9 +2,12 @@ import { instant } from '@tocsin/contracts';
 import { z } from 'zod';
 import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 
+/** More than there are, so that duplicates are reported as such. */
+const MAX_EVENT_TYPES = 100;
 const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
+  .max(MAX_EVENT_TYPES)
   .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates');
 
 /** A webhook subscription (contract: Webhooks). All properties are always present. */

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { contracts as catalog } from '../../services/catalog/src/http/contracts.ts';
+import { contracts as customField } from '../../services/custom-field/src/http/contracts.ts';
+import { contracts as incident } from '../../services/incident/src/http/contracts.ts';
+import { contracts as webhook } from '../../services/webhook/src/http/contracts.ts';
+import type { Contract } from '@tocsin/http';
+
+/** What a request of one operation contains: its path parameters, its query or its body. */
+export interface RequestSchema {
+  operation: string;
+  part: 'params' | 'query' | 'body';
+  schema: z.ZodObject;
+}
+
+/** A schema within a request schema, with its dotted path; `*` for the items of an array and the values of a record. */
+export interface SchemaNode {
+  path: string;
+  schema: z.ZodType;
+}
+
+/** The schemas of everything that the services' APIs accept. */
+export const REQUEST_SCHEMAS: readonly RequestSchema[] = Object.entries<Contract>({
+  ...catalog,
+  ...customField,
+  ...incident,
+  ...webhook,
+}).flatMap(([operation, contract]) =>
+  (['params', 'query', 'body'] as const).flatMap((part) => {
+    const schema = contract[part];
+    return schema === undefined ? [] : { operation, part, schema };
+  }),
+);
+
+/** Returns a schema and all schemas within it. @throws for a kind of schema that it does not know */
+export function nodesOf(schema: z.ZodType, path = ''): SchemaNode[] {
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`);
+  return [
+    { path, schema },
+    ...childrenOf(schema).flatMap(({ name, child }) => nodesOf(child, name === '' ? path : at(name))),
+  ];
+}
+
+interface Child {
+  /** Empty if the child is about the same value. */
+  name: string;
+  child: z.ZodType;
+}
+
+const LEAVES = [z.ZodString, z.ZodNumber, z.ZodBoolean, z.ZodEnum, z.ZodLiteral, z.ZodNull, z.ZodUnknown];
+
+function childrenOf(schema: z.ZodType): Child[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodNonOptional) {
+    return [{ name: '', child: schema.unwrap() as z.ZodType }];
+  }
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, child]) => ({ name, child }));
+  }
+  if (schema instanceof z.ZodArray) return [{ name: '*', child: schema.element as z.ZodType }];
+  if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).map((child) => ({ name: '', child }));
+  if (LEAVES.some((leaf) => schema instanceof leaf)) return [];
+  throw new Error(`a request schema has a ${schema.def.type}, whose size no test checks`);
+}
