@@ -7,6 +7,7 @@ import { sendError, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
+import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
 
 export interface HttpAppOptions {
   routes: readonly Route[];
@@ -17,11 +18,13 @@ export interface HttpAppOptions {
   metrics: Metrics;
   /** For tests: a reply that does not match its contract is an error. */
   checkReplies?: boolean;
+  /** Default: one count for all APIs of this process. */
+  unsentBytes?: UnsentBytes;
 }
 
 /** The HTTP API of a service: routes for users, internal routes for other services, health and metrics. */
 export function httpApp(options: HttpAppOptions): Express {
-  const { principals, log, metrics, checkReplies = false } = options;
+  const { principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -34,7 +37,8 @@ export function httpApp(options: HttpAppOptions): Express {
   addOperationalRoutes(app, options);
   const timed = requestTimer(metrics);
   for (const route of [...options.routes].sort(literalFirst)) {
-    app[route.method](expressPath(route.path), timed(route.id), routeHandler(route, { principals, log, checkReplies }));
+    const handler = routeHandler(route, { principals, log, checkReplies, unsentBytes });
+    app[route.method](expressPath(route.path), timed(route.id), handler);
   }
   for (const route of options.internalRoutes ?? []) app.get(route.path, internalRouteHandler(route, principals));
 

@@ -40,7 +40,9 @@ export { type InternalClient, internalClient } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
+export { JsonRows } from './json-rows.ts';
 export { normaliseList } from './normalise-list.ts';
+export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
 export {
   canonicalJson,
   CURSOR_PURPOSE,
@@ -49,7 +51,6 @@ export {
   type CursorScope,
   DEFAULT_LIMIT,
   pageQuery,
-  paginate,
   type Pagination,
   pagination,
   signedCursors,
@@ -85,4 +86,5 @@ export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { type HttpServer, listen } from './server.ts';
 export { toDomainError } from './to-domain-error.ts';
+export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
 export { validate } from './validate.ts';

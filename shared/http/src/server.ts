@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rejectMalformedRequest } from './malformed-request.ts';
+import { cutOffStalledReaders } from './stalled-readers.ts';
 
 export interface HttpServer {
   url: string;
@@ -16,8 +17,14 @@ export const MAX_HEADER_BYTES = 131_072;
 /** Milliseconds to wait for requests in progress before their connections are closed. */
 const DRAIN_TIMEOUT = 15_000;
 
-/** @throws the system's error, with `code` and `port`, if the address is not available */
-export async function listen(handler: RequestListener, address: { host: string; port: number }): Promise<HttpServer> {
+/**
+ * @param address.stallTimeout after how many milliseconds a client that reads nothing of its response is disconnected
+ * @throws the system's error, with `code` and `port`, if the address is not available
+ */
+export async function listen(
+  handler: RequestListener,
+  { stallTimeout, ...address }: { host: string; port: number; stallTimeout?: number },
+): Promise<HttpServer> {
   let draining = false;
   const responses = new WeakMap<Duplex, ServerResponse>();
   // The handler rejects a missing Host with an error body in the usual format.
@@ -40,6 +47,7 @@ export async function listen(handler: RequestListener, address: { host: string; 
   server.keepAliveTimeout = 65_000;
   server.headersTimeout = 30_000;
   server.requestTimeout = 60_000;
+  cutOffStalledReaders(server, stallTimeout);
   await startListening(server, address);
   const { port } = server.address() as AddressInfo;
   return {
