@@ -236,6 +236,7 @@ async function useIncidents(
   const changelog = 'GET /api/v1/incidents/{id}/changelog';
   const { pagination } = await call(changelog, { ids, query: '?limit=1' });
   await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call(changelog, { ids });
   await call('GET /api/v1/configuration/severities');
   await call('GET /api/v1/configuration/workflow-statuses');
   return incident.id;
