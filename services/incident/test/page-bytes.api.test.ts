@@ -1,9 +1,9 @@
 /** Pages stay small whatever their rows contain, rows of earlier releases included (contract: Lists and cursors). */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { toLargeValue } from '@tocsin/contracts';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import { type Client, eventually, type ReadList, readPages } from '@tocsin/testing';
+import { toLargeValue } from '../src/domain/large-value.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { freshWorkspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

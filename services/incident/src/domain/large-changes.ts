@@ -1,5 +1,6 @@
-import { isLargeValue, MAX_VALUE_BYTES, toLargeValue } from '@tocsin/contracts';
+import { isLargeValue, MAX_VALUE_BYTES } from '@tocsin/contracts';
 import type { Change } from './changes.ts';
+import { toLargeValue } from './large-value.ts';
 
 /** All values of one entry together have about this many bytes of JSON at most. */
 const MAX_ENTRY_BYTES = 65_536;

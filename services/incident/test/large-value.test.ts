@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { isLargeValue, toLargeValue } from '../src/index.ts';
+import { isLargeValue } from '@tocsin/contracts';
+import { toLargeValue } from '../src/domain/large-value.ts';
 
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
@@ -17,7 +18,7 @@ test('equal values have equal digests, whatever the order of their members', () 
   expect(toLargeValue({ a: 1 })).not.toEqual(toLargeValue({ a: 2 }));
 });
 
-test('a digest is recognised', () => {
+test('a digest is recognized', () => {
   expect(isLargeValue(toLargeValue('x'))).toBe(true);
   for (const other of ['x', null, {}, { digest: 'sha256:1', bytes: 1 }, { ...toLargeValue('x'), more: 1 }]) {
     expect(isLargeValue(other)).toBe(false);
