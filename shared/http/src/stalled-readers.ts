@@ -26,7 +26,7 @@ interface Reader {
 export function cutOffStalledReaders(server: Server, timeout = STALL_TIMEOUT): void {
   const readers = new Map<Socket, Reader>();
   server.on('connection', (socket: Socket) => {
-    readers.set(socket, { taken: 0, since: 0 });
+    readers.set(socket, { taken: 0, since: performance.now() });
     socket.once('close', () => readers.delete(socket));
   });
   const check = () => {
