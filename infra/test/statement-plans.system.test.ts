@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -148,6 +149,9 @@ const FIELDS = {
   monetary: { amount: 12, currency: 'EUR' },
 } as const;
 
+/** A text that Postgres cannot compress: lists read the rows that contain it by themselves. */
+const LARGE_TEXT = randomBytes(4_990).toString('hex');
+
 async function useFields(call: Calling): Promise<{ field_id: number; value: unknown }[]> {
   const values = [];
   for (const [type, value] of Object.entries(FIELDS)) {
@@ -161,6 +165,14 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
     await call('PATCH /api/v1/custom-fields/{id}', { ids, body: { description: 'x' }, headers: at(1) });
     await call('DELETE /api/v1/custom-fields/{id}', { ids });
     await call('POST /api/v1/custom-fields/{id}/restore', { ids });
+  }
+  for (const name of ['large_1', 'large_2', 'large_3']) {
+    const body = { name, field_type: 'json', default_value: LARGE_TEXT };
+    const { field } = await call('POST /api/v1/custom-fields', { body });
+    await call('GET /api/v1/custom-fields');
+    // Otherwise it would be a value of every incident.
+    await call('PATCH /api/v1/custom-fields/{id}', { ids: [field.id], body: { default_value: null }, headers: at(1) });
+    values.push({ field_id: field.id, value: LARGE_TEXT.slice(0, 4_000) });
   }
   const { pagination } = await call('GET /api/v1/custom-fields', { query: '?limit=1' });
   await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
@@ -217,12 +229,14 @@ async function useIncidents(
   await call('POST /api/v1/incidents/{id}/restore', { ids });
   const fields = '/api/v1/incidents/{id}/custom-fields';
   await call(`GET ${fields}`, { ids });
-  await call(`PATCH ${fields}`, { ids, body: { values: [{ slug: 'number', value: 13 }] } });
+  const changed = values.slice(-3).map(({ field_id, value }) => ({ field_id, value: `${String(value)}x` }));
+  await call(`PATCH ${fields}`, { ids, body: { values: [{ slug: 'number', value: 13 }, ...changed] } });
   await call(`DELETE ${fields}/{fieldId}`, { ids: [incident.id, values[0]?.field_id ?? 0] });
   await call(`PATCH ${fields}`, { ids, body: { values: values.slice(0, 1) } });
   const changelog = 'GET /api/v1/incidents/{id}/changelog';
   const { pagination } = await call(changelog, { ids, query: '?limit=1' });
   await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call(changelog, { ids });
   await call('GET /api/v1/configuration/severities');
   await call('GET /api/v1/configuration/workflow-statuses');
   return incident.id;
@@ -232,8 +246,13 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
   const ids = [incidentId];
   const timeline = '/api/v1/incidents/{id}/timeline';
   const add = async (key: string) =>
-    (await call(`POST ${timeline}`, { ids, body: { body: key, tags: ['t'], group_id: groupId }, headers: keyed(key) }))
-      .event;
+    (
+      await call(`POST ${timeline}`, {
+        ids,
+        body: { body: LARGE_TEXT, title: key, tags: ['t'], group_id: groupId },
+        headers: keyed(key),
+      })
+    ).event;
   const event = await add('one');
   const other = await add('two');
   await call('GET /api/v1/timeline/{id}', { ids: [event.id] });

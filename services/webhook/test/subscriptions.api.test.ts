@@ -92,6 +92,21 @@ describe('creating a subscription', () => {
   });
 });
 
+test('the list has every subscription in use, and of the revoked ones only the latest', async () => {
+  const client = newWorkspace();
+  const oldest = await subscribe(client, URL);
+  await service.rows.raw(
+    `insert into subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
+    select 'wh_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', now(), now()
+    from generate_series(1, 1050) as n`,
+    [workspaces],
+  );
+  const newest = await subscribe(client, URL);
+  const { body } = await client.get(PATH);
+  const ids = body.webhooks.map(({ id }: { id: string }) => id);
+  expect(ids).toEqual([oldest.id, ...Array.from({ length: 998 }, (_, index) => `wh_${index + 53}`), newest.id]);
+});
+
 describe('the states of a subscription', () => {
   const COMMANDS = ['verify', 'pause', 'resume', 'revoke', 'rotate-secret'] as const;
 

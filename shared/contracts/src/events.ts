@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { customFieldDefinition } from './custom-field-definition.ts';
 import { instant } from './envelope.ts';
+import { largeValue } from './large-value.ts';
 import { timestampInput } from './timestamp.ts';
 
 const id = z.int().min(1);
@@ -60,7 +61,8 @@ export const workspaceSnapshot = z.object({
   short_title_required: z.boolean(),
 });
 
-const change = z.object({ field: z.string(), from: z.unknown(), to: z.unknown() });
+const changedValue = z.union([largeValue, z.unknown()]);
+const change = z.object({ field: z.string(), from: changedValue, to: changedValue });
 
 /** The schema of `data` for every event type, published and consumed. */
 export const eventData = {

@@ -45,6 +45,7 @@ export {
   userChanges,
   type UserChanges,
 } from './internal.ts';
+export { isLargeValue, largeValue, type LargeValue, MAX_VALUE_BYTES } from './large-value.ts';
 export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
 export { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName, QUEUES } from './topology.ts';
 export {

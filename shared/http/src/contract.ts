@@ -2,6 +2,7 @@ import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
+import type { JsonRows } from './json-rows.ts';
 import type { Prerequisite, Principal, Scope } from './principal.ts';
 
 /** Milliseconds. */
@@ -102,8 +103,13 @@ export interface Reply<Body = unknown> {
   headers?: Record<string, string>;
 }
 
+/** A body whose lists may be `JsonRows`. */
+type WithRows<Body> = unknown extends Body
+  ? Body
+  : { [Name in keyof Body]: Body[Name] extends readonly (infer Row)[] ? Body[Name] | JsonRows<Row> : Body[Name] };
+
 type ReplyOf<C extends Contract> = C['reply'] extends { readonly body: infer Schema extends z.ZodType }
-  ? Reply<z.input<Schema>>
+  ? Reply<WithRows<z.input<Schema>>>
   : Reply<never>;
 
 /** The functions that carry out a service's operations, by operation ID and typed by its contracts. */

@@ -8,6 +8,7 @@ import { sendError, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
+import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
 
 export interface HttpAppOptions {
   routes: readonly Route[];
@@ -18,11 +19,13 @@ export interface HttpAppOptions {
   metrics: Metrics;
   /** For tests: a reply that does not match its contract is an error. */
   checkReplies?: boolean;
+  /** Default: one count for all APIs of this process. */
+  unsentBytes?: UnsentBytes;
 }
 
 /** The HTTP API of a service: routes for users, internal routes for other services, health and metrics. */
 export function httpApp(options: HttpAppOptions): Express {
-  const { principals, log, metrics, checkReplies = false } = options;
+  const { principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
   const refusals = refusalsOf(metrics, log);
   const app = express();
   app.disable('x-powered-by');
@@ -36,7 +39,8 @@ export function httpApp(options: HttpAppOptions): Express {
   addOperationalRoutes(app, options);
   const timed = requestTimer(metrics);
   for (const route of [...options.routes].sort(literalFirst)) {
-    app[route.method](expressPath(route.path), timed(route.id), routeHandler(route, { principals, log, checkReplies }));
+    const handler = routeHandler(route, { principals, log, checkReplies, unsentBytes });
+    app[route.method](expressPath(route.path), timed(route.id), handler);
   }
   for (const route of options.internalRoutes ?? []) app.get(route.path, internalRouteHandler(route, principals));
 

@@ -45,7 +45,9 @@ export { checkWeight } from './json-weight.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
+export { JsonRows } from './json-rows.ts';
 export { normaliseList } from './normalise-list.ts';
+export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
 export {
   canonicalJson,
   CURSOR_PURPOSE,
@@ -54,7 +56,6 @@ export {
   type CursorScope,
   DEFAULT_LIMIT,
   pageQuery,
-  paginate,
   type Pagination,
   pagination,
   signedCursors,
@@ -92,4 +93,5 @@ export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { type HttpServer, listen } from './server.ts';
 export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';
+export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
 export { validate } from './validate.ts';

@@ -83,20 +83,6 @@ export function signedCursors(keyring: Keyring): Cursors {
   };
 }
 
-/** Builds a page from up to `limit + 1` rows, and the cursor of the next page if there is one. */
-export function paginate<Row>(options: { rows: readonly Row[]; limit: number; nextCursor: (last: Row) => string }): {
-  page: Row[];
-  pagination: Pagination;
-} {
-  const page = options.rows.slice(0, options.limit);
-  const last = page.at(-1);
-  const more = options.rows.length > options.limit && last !== undefined;
-  return {
-    page,
-    pagination: { limit: options.limit, has_more: more, ...(more && { next_cursor: options.nextCursor(last) }) },
-  };
-}
-
 /** JSON with sorted keys and no undefined members: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>

@@ -1,10 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply, Route } from './contract.ts';
 import { type DomainError, errorBody } from './errors.ts';
+import { jsonPieces, withParsedRows } from './json-rows.ts';
 import { VERSION_HEADER } from './preconditions.ts';
+import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from './unsent-bytes.ts';
+
+/** What is handed to a connection at once. */
+const CHUNK_BYTES = 65_536;
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  sendText(response, status, JSON.stringify(body));
+  response.statusCode = status;
+  send(response, jsonPieces(body));
 }
 
 /** Sends an error with its headers in the form of the contract (contract: Errors). */
@@ -13,24 +19,57 @@ export function sendError(response: ServerResponse, error: DomainError, requestI
   sendJson(response, error.status, errorBody(error, requestId));
 }
 
-/** Sends what a route's handler returned, with the status of its contract unless the reply has its own. */
-export function sendReply(response: ServerResponse, route: Route, reply: Reply): void {
+/**
+ * Sends what a route's handler returned, with the status of its contract unless the reply has its own.
+ * @throws DomainError `rate_limited` for a read whose response would make the workspace's unread responses too large
+ */
+export function sendReply(
+  response: ServerResponse,
+  { route, reply, workspaceId, unsent }: { route: Route; reply: Reply; workspaceId: number; unsent: UnsentBytes },
+): void {
+  const pieces = piecesOf(reply);
+  const isHead = response.req.method === 'HEAD';
+  const bytes = isHead || pieces === undefined ? 0 : sizeOf(pieces);
+  // The effect of a write has happened: its response is counted, and never refused.
+  const unsentResponse = unsent.add({ workspaceId, bytes, mayBeRefused: route.method === 'get' });
+  response.once('close', () => unsentResponse.end());
+
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
   response.setHeaders(new Map(Object.entries(reply.headers ?? {})));
-  const status = reply.status ?? route.reply.status;
-  if (reply.text !== undefined) sendText(response, status, reply.text);
-  else if (reply.body !== undefined) sendJson(response, status, reply.body);
-  else {
-    response.statusCode = status;
-    response.end();
-  }
+  response.statusCode = reply.status ?? route.reply.status;
+  if (pieces === undefined) response.end();
+  else send(response, pieces, unsentResponse);
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-  response.statusCode = status;
+function piecesOf({ text, body }: Reply): readonly Buffer[] | undefined {
+  if (text !== undefined) return [Buffer.from(text)];
+  return body === undefined ? undefined : jsonPieces(body);
+}
+
+const sizeOf = (pieces: readonly Buffer[]) => pieces.reduce((bytes, { length }) => bytes + length, 0);
+
+function send(response: ServerResponse, pieces: readonly Buffer[], unsent?: UnsentResponse): void {
+  const bytes = sizeOf(pieces);
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+  response.setHeader('Content-Length', bytes);
+  if (response.req.method === 'HEAD') response.end();
+  else if (bytes <= ALWAYS_SENT) response.end(Buffer.concat(pieces));
+  else void sendInChunks(response, [...pieces], unsent);
+}
+
+/** Sends chunk after chunk, as fast as the client reads. What it has read is neither kept nor counted any longer. */
+async function sendInChunks(response: ServerResponse, pieces: Buffer[], unsent?: UnsentResponse): Promise<void> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    for (let start = 0; start < piece.length; start += CHUNK_BYTES) {
+      if (response.destroyed) return;
+      const chunk = piece.subarray(start, start + CHUNK_BYTES);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      response.write(chunk, () => resolve());
+      await promise;
+      unsent?.release(chunk.length);
+    }
+  }
+  response.end();
 }
 
 /**
@@ -39,8 +78,9 @@ function sendText(response: ServerResponse, status: number, text: string): void 
  */
 export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
-  if (route.reply.body === undefined ? reply.body !== undefined : !route.reply.body.safeParse(reply.body).success) {
-    const detail = route.reply.body?.safeParse(reply.body).error?.message;
+  const body = withParsedRows(reply.body);
+  if (route.reply.body === undefined ? body !== undefined : !route.reply.body.safeParse(body).success) {
+    const detail = route.reply.body?.safeParse(body).error?.message;
     throw new Error(`the body of ${route.id} does not match its contract: ${detail ?? 'no body is declared'}`);
   }
   if ((route.reply.versioned === true) !== (reply.revision !== undefined)) {

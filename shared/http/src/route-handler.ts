@@ -12,6 +12,7 @@ import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempo
 import { type Principal, PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
 import { checkReply, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 import { validate, validateQuery } from './validate.ts';
 
 const NOTHING = z.strictObject({});
@@ -19,7 +20,7 @@ const NOTHING = z.strictObject({});
 /** Handles requests of users, whom the gateway has authenticated. */
 export function routeHandler(
   route: Route,
-  options: { principals: PrincipalVerifier; log: Logger; checkReplies: boolean },
+  options: { principals: PrincipalVerifier; log: Logger; checkReplies: boolean; unsentBytes: UnsentBytes },
 ): RequestHandler {
   return async (request, response) => {
     const principal = options.principals.user(request.get(PRINCIPAL_HEADER));
@@ -39,7 +40,7 @@ export function routeHandler(
       throw error;
     });
     if (options.checkReplies) checkReply(route, reply);
-    sendReply(response, route, reply);
+    sendReply(response, { route, reply, workspaceId: principal.workspace.id, unsent: options.unsentBytes });
   };
 }
 

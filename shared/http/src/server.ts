@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bind } from './bind.ts';
 import { rejectMalformedRequest } from './malformed-request.ts';
+import { cutOffStalledReaders } from './stalled-readers.ts';
 
 export interface HttpServer {
   url: string;
@@ -21,13 +22,14 @@ const DRAIN_TIMEOUT = 15_000;
 const TIMEOUT_CHECK_INTERVAL = 1_000;
 
 /**
- * @param address the host `localhost` is 127.0.0.1 and, where it exists, ::1
+ * @param address the host `localhost` is 127.0.0.1 and, where it exists, ::1; `stallTimeout`: after how many
+ *   milliseconds a client that reads nothing of its response is disconnected
  * @param onConnection called for every new connection; may destroy it
  * @throws the system's error, with `code` and `port`, if the address is not available
  */
 export async function listen(
   handler: RequestListener,
-  address: { host: string; port: number },
+  { stallTimeout, ...address }: { host: string; port: number; stallTimeout?: number },
   onConnection?: (socket: Socket) => void,
 ): Promise<HttpServer> {
   let draining = false;
@@ -59,6 +61,7 @@ export async function listen(
   server.headersTimeout = 10_000;
   // Headers and body; the gateway has a deadline of its own for bodies, with an error that says so.
   server.requestTimeout = 45_000;
+  cutOffStalledReaders(server, stallTimeout);
   const bound = await bind(server, address);
   return {
     port: bound.port,

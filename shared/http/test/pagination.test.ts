@@ -5,7 +5,6 @@ import {
   type CursorScope,
   cursorsOf,
   type KeyType,
-  paginate,
   type SortSegment,
   type SegmentPosition,
   signedCursors,
@@ -97,17 +96,4 @@ describe('a cursor of another release', () => {
   ])('is rejected if its keys are not %j: %j', (keys, position) =>
     expectRejected({ segment: 'x', position }, [{ name: 'x', keys }]),
   );
-});
-
-describe('pages', () => {
-  const page = (rows: number[], limit: number) => paginate({ rows, limit, nextCursor: (last) => `after ${last}` });
-
-  test('have a next cursor only if there is a next page', () => {
-    expect(page([1, 2, 3], 2)).toEqual({
-      page: [1, 2],
-      pagination: { limit: 2, has_more: true, next_cursor: 'after 2' },
-    });
-    expect(page([1, 2], 2)).toEqual({ page: [1, 2], pagination: { limit: 2, has_more: false } });
-    expect(page([], 2)).toEqual({ page: [], pagination: { limit: 2, has_more: false } });
-  });
 });

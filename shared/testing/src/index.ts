@@ -15,6 +15,7 @@ export {
   startReceiver,
 } from './receiver.ts';
 export * as behave from './receiver-behaviours.ts';
+export { type ReadList, readPages } from './read-pages.ts';
 export { removeTopology } from './remove-topology.ts';
 export { isSkippedTitle, SERVER_VARIABLES, type TestServers, testServers } from './servers.ts';
 export { type FakeSlack, type SlackFailure, type SlackHook, startSlack } from './slack.ts';

@@ -1,4 +1,4 @@
-import { type Cursors, cursorsOf, DEFAULT_LIMIT, paginate } from '@tocsin/http';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import { memberStore } from '../store/member-store.ts';
 import { teamStore } from '../store/team-store.ts';
@@ -25,15 +25,16 @@ export function memberHandlers({
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
       await userReplica.refresh(workspace);
       const team = await teamStore(database, workspace.id).get(id);
-      const { page, pagination } = paginate({
-        rows: await memberStore(database, team.id).list({
+      const { rows, pagination } = await buildPage({
+        listed: await memberStore(database, team.id).list({
           limit: limit + 1,
           after: after && { sortKey: after[0], userId: after[1] },
         }),
         limit,
+        view: memberView,
         nextCursor: ({ name, userId }) => positions.encode([sortKeyOf(name), userId], scope),
       });
-      return { body: { members: page.map(memberView), pagination } };
+      return { body: { members: rows, pagination } };
     },
 
     addTeamMember: async ({ principal, requestId, params: { id }, body: { user_id: userId, role = 'member' } }) => {

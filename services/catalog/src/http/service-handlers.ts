@@ -1,4 +1,4 @@
-import { type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently, paginate } from '@tocsin/http';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
 import type { Service } from '../domain/service.ts';
 import { positionOf, serviceStore } from '../store/service-store.ts';
 import { archiveService, restoreService } from '../usecases/archive-service.ts';
@@ -33,7 +33,7 @@ export function serviceHandlers({
       const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
       const tiers = (await dependencies.configurations.tiers(workspace)).map(({ key }) => key);
-      const [rows, { references, truncated }] = await Promise.all([
+      const [listed, { references, truncated }] = await Promise.all([
         serviceStore(database, workspace.id).list({
           limit: limit + 1,
           includeArchived,
@@ -42,9 +42,10 @@ export function serviceHandlers({
         }),
         after === undefined ? findUnmanagedReferences(dependencies, workspace) : NO_REFERENCES,
       ]);
-      const { page, pagination } = paginate({
-        rows,
+      const { rows, pagination } = await buildPage({
+        listed,
         limit,
+        view: serviceView,
         nextCursor: (last) => {
           const { rank, sortKey, id } = positionOf(last, tiers);
           return positions.encode([rank, sortKey, id], scope);
@@ -52,7 +53,7 @@ export function serviceHandlers({
       });
       return {
         body: {
-          services: page.map(serviceView),
+          services: rows,
           unmanaged_references: references,
           unmanaged_references_truncated: truncated,
           pagination,

@@ -1,4 +1,4 @@
-import { type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently, paginate } from '@tocsin/http';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import type { Team } from '../domain/team.ts';
 import { teamStore } from '../store/team-store.ts';
@@ -27,16 +27,17 @@ export function teamHandlers({
       const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
       await userReplica.refresh(workspace);
-      const { page, pagination } = paginate({
-        rows: await teamStore(database, workspace.id).list({
+      const { rows, pagination } = await buildPage({
+        listed: await teamStore(database, workspace.id).list({
           limit: limit + 1,
           includeArchived,
           after: after && { sortKey: after[0], id: after[1] },
         }),
         limit,
+        view: teamView,
         nextCursor: ({ name, id }) => positions.encode([sortKeyOf(name), id], scope),
       });
-      return { body: { teams: page.map(teamView), pagination } };
+      return { body: { teams: rows, pagination } };
     },
 
     createTeam: async (request) =>

@@ -1,4 +1,4 @@
-import { type Cursors, cursorsOf, DEFAULT_LIMIT, paginate } from '@tocsin/http';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Field } from '../domain/field.ts';
 import { fieldStore } from '../store/field-store.ts';
 import { archiveField, restoreField } from '../usecases/archive-field.ts';
@@ -24,17 +24,19 @@ export function fieldHandlers({
       const { limit = DEFAULT_LIMIT, cursor, include_archived: includeArchived = false } = query;
       const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
-      const rows = await fieldStore(dependencies.database, workspace.id).list({
-        limit: limit + 1,
-        includeArchived,
-        after: after && { sortOrder: after[0], createdAt: after[1], id: after[2] },
-      });
-      const { page, pagination } = paginate({
-        rows,
+      const store = fieldStore(dependencies.database, workspace.id);
+      const { rows, pagination } = await buildPage({
+        listed: await store.list({
+          limit: limit + 1,
+          includeArchived,
+          after: after && { sortOrder: after[0], createdAt: after[1], id: after[2] },
+        }),
         limit,
+        whole: store.readWhole,
+        view: fieldView,
         nextCursor: (last) => positions.encode([last.sortOrder, last.createdAt, last.id], scope),
       });
-      return { body: { fields: page.map(fieldView), pagination } };
+      return { body: { fields: rows, pagination } };
     },
 
     createCustomField: async ({ principal, requestId, body }) =>

@@ -1,5 +1,15 @@
 import { notFound } from '@tocsin/http';
-import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  readWhole,
+  type RowOf,
+  resourceTable,
+  rowMapping,
+} from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { Field } from '../domain/field.ts';
 
@@ -29,6 +39,12 @@ const FIELD_TABLE = {
 const COLUMNS = rowMapping<Field, typeof FIELD_TABLE>(FIELD_TABLE);
 
 type FieldRow = RowOf<Field, typeof FIELD_TABLE>;
+
+const LISTED_COLUMNS = listedColumns({
+  table: 'definitions',
+  names: COLUMNS.names,
+  large: { default_value: 'jsonb', config: 'jsonb' },
+});
 
 /** The position of a definition in the list. */
 export interface FieldPosition {
@@ -77,14 +93,14 @@ export function fieldStore(db: Knex, workspaceId: number) {
       return Math.min((row?.highest ?? 0) + 1, MAX_SORT_ORDER);
     },
 
-    /** Returns definitions by sort order, time of creation, then ID, starting after a position. */
+    /** Lists definitions by sort order, time of creation, then ID, starting after a position. */
     async list(options: {
       limit: number;
       includeArchived: boolean;
       after: FieldPosition | undefined;
-    }): Promise<Field[]> {
+    }): Promise<Listed<Field>[]> {
       const query = fields()
-        .select<FieldRow[]>(COLUMNS.names)
+        .select<ListedRow<FieldRow>[]>(db.raw(LISTED_COLUMNS))
         .orderBy(['sort_order', 'created_at', 'id'])
         .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
@@ -96,8 +112,15 @@ export function fieldStore(db: Knex, workspaceId: number) {
           id,
         ]);
       }
-      return (await query).map(COLUMNS.toEntity);
+      return (await query).map((row) => ({ ...COLUMNS.toEntity(row), largeWeight: row.large_weight }));
     },
+
+    /** The listed definitions with all their properties, a few at a time. */
+    readWhole: (listed: readonly Listed<Field>[]) =>
+      readWhole(listed, async (ids) => {
+        const rows = await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names);
+        return rows.map(COLUMNS.toEntity);
+      }),
 
     /** Returns the definitions that changed after a version. */
     changedSince: async (version: number): Promise<Field[]> =>

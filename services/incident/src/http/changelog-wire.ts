@@ -1,7 +1,9 @@
-import { instant } from '@tocsin/contracts';
+import { instant, largeValue } from '@tocsin/contracts';
 import { pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from './wire.ts';
+
+const changedValue = z.union([largeValue.meta({ ...largeValue.meta(), id: 'LargeValue' }), z.unknown()]);
 
 const changelogEntry = z
   .strictObject({
@@ -10,7 +12,7 @@ const changelogEntry = z
     revision: id.meta({ description: "The incident's revision after the changes" }),
     actor: z.string(),
     changed_at: instant,
-    changes: z.array(z.strictObject({ field: z.string(), from: z.unknown(), to: z.unknown() })),
+    changes: z.array(z.strictObject({ field: z.string(), from: changedValue, to: changedValue })),
   })
   .meta({ id: 'ChangelogEntry' });
 

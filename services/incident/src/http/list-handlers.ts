@@ -1,10 +1,7 @@
-import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
-import type { z } from 'zod';
+import { buildPage, type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Dependencies } from '../usecases/context.ts';
 import { type IncidentList, listIncidents } from '../usecases/list-incidents.ts';
 import { contracts, type IncidentApi } from './contracts.ts';
-import type { listReply } from './list-wire.ts';
 import { incidentView } from './views.ts';
 
 interface ListDependencies {
@@ -30,35 +27,48 @@ const listHandler =
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const now = dependencies.clock.now();
-    const page = await listIncidents(
+    const { listed, readWhole, cursorAfter, ...rest } = await listIncidents(
       { ...dependencies, cursors },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now },
     );
-    return { body: listView(page, { limit, now }) };
+    const { rows, pagination } = await buildPage({
+      listed,
+      limit,
+      whole: readWhole,
+      view: (incident) => incidentView(incident, now),
+      nextCursor: cursorAfter,
+    });
+    const { has_more, next_cursor } = pagination;
+    return {
+      body: {
+        incidents: rows,
+        pagination,
+        has_more,
+        ...(next_cursor !== undefined && { next_cursor }),
+        ...listProperties(rest),
+      },
+    };
   };
 
-function listView(
-  { incidents, nextCursor, restrictedCount, isHistoryLimited, mrr, counts }: IncidentList,
-  { limit, now }: { limit: number; now: Instant },
-): z.infer<typeof listReply> {
-  const page = { has_more: nextCursor !== undefined, ...(nextCursor !== undefined && { next_cursor: nextCursor }) };
-  return {
-    incidents: incidents.map((incident) => incidentView(incident, now)),
-    pagination: { limit, ...page },
-    ...page,
-    restricted_count: restrictedCount,
-    history_limited: isHistoryLimited,
-    mrr_currency: mrr.currency,
-    mrr_conversion_mode: mrr.mode,
-    mrr_projection_state: mrr.state,
-    supported_mrr_currencies: mrr.supported,
-    ...(counts !== undefined && {
-      collection_counts: {
-        matched: counts.matched,
-        all: counts.all,
-        ongoing: counts.ongoing,
-        by_status: counts.byStatus,
-      },
-    }),
-  };
-}
+/** The properties of the list that do not depend on the page. */
+const listProperties = ({
+  restrictedCount,
+  isHistoryLimited,
+  mrr,
+  counts,
+}: Pick<IncidentList, 'restrictedCount' | 'isHistoryLimited' | 'mrr' | 'counts'>) => ({
+  restricted_count: restrictedCount,
+  history_limited: isHistoryLimited,
+  mrr_currency: mrr.currency,
+  mrr_conversion_mode: mrr.mode,
+  mrr_projection_state: mrr.state,
+  supported_mrr_currencies: mrr.supported,
+  ...(counts !== undefined && {
+    collection_counts: {
+      matched: counts.matched,
+      all: counts.all,
+      ongoing: counts.ongoing,
+      by_status: counts.byStatus,
+    },
+  }),
+});

@@ -1,4 +1,4 @@
-import { type Cursors, DEFAULT_LIMIT, idempotently, paginate } from '@tocsin/http';
+import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { attachmentsOf } from '../store/attachment-store.ts';
 import { readTimeline } from '../store/timeline-list.ts';
@@ -40,16 +40,18 @@ export function timelineHandlers({
       const scope = timelineScope(workspaceId, incidentId, filters);
       const after = cursor === undefined ? undefined : positionOf(cursor, { cursors, scope, filters });
       const timeline = await readTimeline(database, { workspaceId, incidentId, filters, limit: limit + 1, after });
-      const { page, pagination } = paginate({
-        rows: timeline.events,
+      const { rows, pagination } = await buildPage({
+        listed: timeline.listed,
         limit,
+        whole: ({ length }) => timeline.events.slice(0, length),
+        view: (event) => timelineEventView(event, timeline.attachments, attachmentUrl),
         nextCursor: (last) => timelineCursors(cursors).encode([last.startedAt, last.id], scope),
       });
       const { has_more, next_cursor } = pagination;
       const { counts } = timeline;
       return {
         body: {
-          events: page.map((each) => timelineEventView(each, timeline.attachments, attachmentUrl)),
+          events: rows,
           filter_counts: {
             all_events: counts.allEvents,
             type_counts: counts.types,

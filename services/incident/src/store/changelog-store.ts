@@ -1,4 +1,13 @@
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  readWhole,
+  type RowOf,
+  rowMapping,
+} from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 
@@ -23,25 +32,37 @@ const COLUMNS = {
 
 const mapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
 
+type ChangelogRow = RowOf<ChangelogEntry, typeof COLUMNS>;
+
+/** Entries of earlier releases contain large values. */
+const LISTED_COLUMNS = listedColumns({ table: 'changelog', names: mapping.names, large: { changes: 'jsonb' } });
+
 export function changelogStore(db: Knex) {
   return {
     async add(entry: Omit<ChangelogEntry, 'id'>): Promise<void> {
       await db('changelog').insert(mapping.toRow(entry));
     },
 
-    /** Returns an incident's newest entries, only those before the entry `before` if it is given. */
+    /** Lists an incident's newest entries, only those before the entry `before` if it is given. */
     async listNewest(options: {
       incidentId: number;
       limit: number;
       before: number | undefined;
-    }): Promise<ChangelogEntry[]> {
+    }): Promise<Listed<ChangelogEntry>[]> {
       const query = db('changelog')
         .where('incident_id', options.incidentId)
         .orderBy('id', 'desc')
         .limit(options.limit)
-        .select<RowOf<ChangelogEntry, typeof COLUMNS>[]>(mapping.names);
+        .select<ListedRow<ChangelogRow>[]>(db.raw(LISTED_COLUMNS));
       if (options.before !== undefined) void query.where('id', '<', options.before);
-      return (await query).map(mapping.toEntity);
+      return (await query).map((row) => ({ ...mapping.toEntity(row), largeWeight: row.large_weight }));
     },
+
+    /** The listed entries with their changes, a few at a time. */
+    readWhole: (listed: readonly Listed<ChangelogEntry>[]) =>
+      readWhole(listed, async (ids) => {
+        const rows = await db('changelog').whereIn('id', ids).select<ChangelogRow[]>(mapping.names);
+        return rows.map(mapping.toEntity);
+      }),
   };
 }

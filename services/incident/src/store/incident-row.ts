@@ -1,4 +1,12 @@
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  type RowOf,
+  rowMapping,
+} from '@tocsin/resources';
 import type { Incident } from '../domain/incident.ts';
 import { type ListColumn, toListColumns } from './list-columns.ts';
 
@@ -49,6 +57,18 @@ const mapping = rowMapping<Incident, typeof INCIDENT_TABLE>(INCIDENT_TABLE);
 export const INCIDENT_COLUMNS = mapping.names;
 
 export const toIncident = mapping.toEntity;
+
+/** The select list of lists, from incidents `i`. */
+export const LISTED_INCIDENT_COLUMNS = listedColumns({
+  table: 'i',
+  names: INCIDENT_COLUMNS,
+  large: { custom_fields: 'jsonb' },
+});
+
+export const toListedIncident = (row: ListedRow<IncidentRow>): Listed<Incident> => ({
+  ...toIncident(row),
+  largeWeight: row.large_weight,
+});
 
 /** Bindable values of some properties, and of the folded texts that lists compare instead of them, by column. */
 export const toColumns = (

@@ -1,4 +1,5 @@
 import { notFound } from '@tocsin/http';
+import { type Listed, readWhole } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_COLUMNS, type IncidentRow, toColumns, toIncident } from './incident-row.ts';
@@ -31,6 +32,16 @@ export function incidentStore(db: Knex, workspaceId: number) {
           number,
         ]),
       ),
+
+    /** The incidents of a list with all their properties, a few at a time. */
+    readWhole: (listed: readonly Listed<Incident>[]) =>
+      readWhole(listed, async (ids) => {
+        const rows = await db('incidents')
+          .where({ workspace_id: workspaceId })
+          .whereIn('id', ids)
+          .select<IncidentRow[]>(INCIDENT_COLUMNS);
+        return rows.map(toIncident);
+      }),
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> =>

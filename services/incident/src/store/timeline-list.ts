@@ -1,4 +1,7 @@
+import { MAX_PAGE_BYTES } from '@tocsin/http';
+import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
+import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { incidentStore } from './incident-store.ts';
@@ -10,7 +13,16 @@ import {
   timeConditions,
   applyCondition,
 } from './timeline-conditions.ts';
-import { TIMELINE_COLUMNS, type TimelineRow, toTimelineEvent } from './timeline-row.ts';
+import {
+  LISTED_TIMELINE_COLUMNS,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
+  toListedEvent,
+  toTimelineEvent,
+} from './timeline-row.ts';
+
+/** A page counts the events of at most so many types and sources, and of so many tags (contract: Timeline). */
+const MAX_COUNTED = 1_000;
 
 /** The counts beside a page of a timeline. */
 export interface TimelineCounts {
@@ -39,7 +51,8 @@ export interface TimelineQuery {
 }
 
 /**
- * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree.
+ * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree. Of the listed events,
+ * it reads as many completely as a page can show.
  * @throws DomainError `not_found`
  */
 export async function readTimeline(database: Knex, query: TimelineQuery) {
@@ -52,8 +65,10 @@ export async function readTimeline(database: Knex, query: TimelineQuery) {
           trx('timeline_events'),
           allOf([condition('incident_id = ?', query.incidentId), ...timeConditions(query.filters)]),
         );
-      const events = await list(applyCondition(bounded(), predicate), query);
+      const listed = await list(trx, applyCondition(bounded(), predicate), query);
+      const events = await readEvents(trx, listed);
       return {
+        listed,
         events,
         counts: await count({ trx, bounded, predicate }),
         attachments: await attachmentsOf(
@@ -67,7 +82,11 @@ export async function readTimeline(database: Knex, query: TimelineQuery) {
   );
 }
 
-async function list(query: Knex.QueryBuilder, { filters: { order }, limit, after }: TimelineQuery) {
+async function list(
+  trx: Knex.Transaction,
+  query: Knex.QueryBuilder,
+  { filters: { order }, limit, after }: TimelineQuery,
+): Promise<Listed<TimelineEvent>[]> {
   if (after !== undefined) {
     void query.whereRaw(`(started_at, id) ${order === 'asc' ? '>' : '<'} (?::timestamptz, ?::bigint)`, [
       after.startedAt,
@@ -75,13 +94,30 @@ async function list(query: Knex.QueryBuilder, { filters: { order }, limit, after
     ]);
   }
   const rows = await query
-    .select<TimelineRow[]>(TIMELINE_COLUMNS)
+    .select<ListedRow<TimelineRow>[]>(trx.raw(LISTED_TIMELINE_COLUMNS))
     .orderBy([
       { column: 'started_at', order },
       { column: 'id', order },
     ])
     .limit(limit);
-  return rows.map(toTimelineEvent);
+  return rows.map(toListedEvent);
+}
+
+/** JSON is never shorter than the text in it, so no page needs more of these texts. */
+async function readEvents(trx: Knex, listed: readonly Listed<TimelineEvent>[]): Promise<TimelineEvent[]> {
+  const events: TimelineEvent[] = [];
+  let bytes = 0;
+  const whole = readWhole(listed, async (ids) => {
+    const rows = await trx('timeline_events').whereIn('id', ids).select<TimelineRow[]>(TIMELINE_COLUMNS);
+    return rows.map(toTimelineEvent);
+  });
+  for await (const event of whole) {
+    if (event === undefined) throw new Error('a snapshot lost an event');
+    events.push(event);
+    bytes += Buffer.byteLength(event.body);
+    if (bytes > MAX_PAGE_BYTES) break;
+  }
+  return events;
 }
 
 interface Count {
@@ -102,11 +138,16 @@ async function count(options: {
       trx.raw('count(*) as events'),
       trx.raw(`count(*) filter (where ${predicate.sql}) as matched`, predicate.values),
     )
-    .groupByRaw('grouping sets ((), (type), (source))');
+    .groupByRaw('grouping sets ((), (type), (source))')
+    // The total comes first, and then the sources, which are few.
+    .orderByRaw(`grouping(type, source) desc, events desc, coalesce(type, source) collate "C"`)
+    .limit(MAX_COUNTED + 1);
   const tags = await bounded()
     .joinRaw('cross join unnest(tags) as tag')
     .select<Count[]>('tag as key', trx.raw('count(*) as events'))
-    .groupBy('tag');
+    .groupBy('tag')
+    .orderByRaw(`events desc, tag collate "C"`)
+    .limit(MAX_COUNTED);
   // Not by assignment, because a type may be `__proto__`.
   const byKey = (counts: readonly Count[]) => Object.fromEntries(counts.map(({ key, events }) => [key, events]));
   const total = rows.find(({ by }) => by === 'all');

@@ -1,4 +1,12 @@
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  type RowOf,
+  rowMapping,
+} from '@tocsin/resources';
 import { fold } from '../domain/fold.ts';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
@@ -35,6 +43,17 @@ const mapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
 export const TIMELINE_COLUMNS = mapping.names;
 
 export const toTimelineEvent = mapping.toEntity;
+
+export const LISTED_TIMELINE_COLUMNS = listedColumns({
+  table: 'timeline_events',
+  names: mapping.names,
+  large: { body: 'text' },
+});
+
+export const toListedEvent = (row: ListedRow<TimelineRow>): Listed<TimelineEvent> => ({
+  ...toTimelineEvent(row),
+  largeWeight: row.large_weight,
+});
 
 /** Bindable values of an event without its ID, and of the folded texts that searches compare, by column. */
 export function toTimelineColumns(event: NewTimelineEvent): Record<string, unknown> {

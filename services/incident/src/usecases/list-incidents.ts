@@ -14,11 +14,12 @@ import {
   type StatusCounts,
   statusCounts,
 } from '../domain/list-statuses.ts';
+import { incidentStore } from '../store/incident-store.ts';
 import { isSortable } from '../store/list/custom-sort.ts';
 import { prefilterByRevenue } from '../store/list/prefilter.ts';
 import { type IncidentQuery, readServices, readTeams, readTiers } from '../store/list/query.ts';
 import { readCounts } from '../store/list/read-counts.ts';
-import { readPage } from '../store/list/read-page.ts';
+import { type PositionedIncident, readPage } from '../store/list/read-page.ts';
 import { sortSegments } from '../store/list/sort-segments.ts';
 import { mrrCurrencies } from '../store/mrr-currencies.ts';
 import type { Dependencies } from './context.ts';
@@ -40,9 +41,12 @@ export interface ListRequest {
 }
 
 export interface IncidentList {
-  incidents: Incident[];
-  /** Leads to the next page; undefined on the last page. */
-  nextCursor: string | undefined;
+  /** The incidents of the page, and one more if there is a next page. */
+  listed: PositionedIncident[];
+  /** Reads listed incidents completely. */
+  readWhole: (listed: readonly PositionedIncident[]) => AsyncIterable<Incident | undefined>;
+  /** The cursor of the page that begins after an incident. */
+  cursorAfter: (last: PositionedIncident) => string;
   /** How many incidents the workspace's history limit hides. */
   restrictedCount: number;
   isHistoryLimited: boolean;
@@ -68,14 +72,15 @@ export async function listIncidents(
 
   const { statuses, exchangeRates } = query.configuration;
   const prefiltered = await prefilterByRevenue(database, query);
-  const [{ incidents, next }, { restricted, byStatus }, seen] = await Promise.all([
+  const [listed, { restricted, byStatus }, seen] = await Promise.all([
     readPage(database, prefiltered, { segments, after, limit }),
     readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
     exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
   ]);
   return {
-    incidents,
-    nextCursor: next && cursors.encode(next),
+    listed,
+    readWhole: incidentStore(database, workspace.id).readWhole,
+    cursorAfter: ({ position }) => cursors.encode(position),
     restrictedCount: restricted,
     isHistoryLimited: query.visibleFrom !== null,
     mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),

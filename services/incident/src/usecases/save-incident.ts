@@ -2,6 +2,7 @@ import { outbox } from '@tocsin/messaging';
 import type { Instant, Knex } from '@tocsin/runtime';
 import { changesBetween } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
+import { shortenChanges } from '../domain/large-changes.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
 import { changelogStore } from '../store/changelog-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
@@ -27,7 +28,7 @@ export interface IncidentChange {
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
   const { trx, author, before, change, now, event = 'incident.updated', timelineChanged = false } = options;
   const after = { ...before, ...change, revision: before.revision + 1 };
-  const changes = changesBetween(before, after);
+  const { changes } = shortenChanges(changesBetween(before, after));
   if (changes.length === 0 && !timelineChanged) return before;
 
   const { workspaceId, id, revision } = after;

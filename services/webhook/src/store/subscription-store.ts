@@ -17,6 +17,9 @@ interface SubscriptionRow {
   last_failure_at: Instant | null;
 }
 
+/** contract: Limits */
+const MAX_LISTED = 1_000;
+
 const COLUMNS = [
   'id',
   'workspace_id',
@@ -40,13 +43,19 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
     return toSubscription(row);
   };
   return {
-    /** All subscriptions including revoked ones, oldest first. */
+    /** All subscriptions that are not revoked and the latest revoked ones, `MAX_LISTED` in all, oldest first. */
     async list(): Promise<Subscription[]> {
-      return (
-        await own()
-          .select(...COLUMNS)
-          .orderBy('seq')
-      ).map(toSubscription);
+      const listed = db('subscriptions')
+        .select([...COLUMNS, 'seq'])
+        .where({ workspace_id: workspaceId })
+        .orderByRaw(`status = 'revoked', seq desc`)
+        .limit(MAX_LISTED)
+        .as('listed');
+      const rows = await db
+        .from(listed)
+        .select<SubscriptionRow[]>(...COLUMNS)
+        .orderBy('seq');
+      return rows.map(toSubscription);
     },
 
     /** @throws DomainError `not_found` */

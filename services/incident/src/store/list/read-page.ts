@@ -26,16 +26,17 @@
  * not enough.
  */
 import type { Key } from '@tocsin/http';
+import type { Listed, ListedRow } from '@tocsin/resources';
 import type { Knex } from '@tocsin/runtime';
 import type { Incident } from '../../domain/incident.ts';
-import { INCIDENT_COLUMNS, type IncidentRow, toIncident } from '../incident-row.ts';
+import { type IncidentRow, LISTED_INCIDENT_COLUMNS, toListedIncident } from '../incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
 import { type PrefilteredQuery, prefilterByText } from './prefilter.ts';
 import type { KeysetPosition, SegmentRequest, SortSegment } from './segments.ts';
 import { all, run, Sql, sql } from './sql.ts';
 
-type Row = IncidentRow & { tie: number; key_0?: Key; key_1?: Key };
+type Row = ListedRow<IncidentRow> & { tie: number; key_0?: Key; key_1?: Key };
 
 /** What is known while the segments of a page are read. */
 interface ReadProgress {
@@ -45,17 +46,19 @@ interface ReadProgress {
   isSelective: boolean;
 }
 
+/** An incident of a list, and where it is in the list. */
+export type PositionedIncident = Listed<Incident> & { position: KeysetPosition };
+
 /**
- * Reads up to `limit` incidents after a position.
+ * Lists up to `limit` incidents after a position, and one more if there are more.
  * @param prefiltered by `prefilterByRevenue`
- * @returns also the position of the last incident, if there are more after it
  */
 export async function readPage(
   db: Knex,
   prefiltered: PrefilteredQuery,
   { segments, after, limit }: { segments: readonly SortSegment[]; after: KeysetPosition | undefined; limit: number },
-): Promise<{ incidents: Incident[]; next: KeysetPosition | undefined }> {
-  const rowsById = new Map<number, { incident: Incident; position: KeysetPosition }>();
+): Promise<PositionedIncident[]> {
+  const rowsById = new Map<number, PositionedIncident>();
   const progress: ReadProgress = {
     prefiltered,
     isPrefilteredByText: false,
@@ -73,19 +76,15 @@ export async function readPage(
         const columns = [row.key_0, row.key_1].slice(0, segment.keys.length) as Key[];
         from = { segment: segment.name, keys: segment.keysOf(columns), tie: row.tie };
         // An incident that loses its value between two statements is read again in the segment of those without one.
-        if (!rowsById.has(row.id)) rowsById.set(row.id, { incident: toIncident(row), position: from });
+        if (!rowsById.has(row.id)) rowsById.set(row.id, { ...toListedIncident(row), position: from });
       }
       hasMore = rows.length === missing;
     }
   }
-  const page = [...rowsById.values()].slice(0, limit);
-  return {
-    incidents: page.map(({ incident }) => incident),
-    next: rowsById.size > limit ? page.at(-1)?.position : undefined,
-  };
+  return [...rowsById.values()].slice(0, limit + 1);
 }
 
-const COLUMNS = new Sql(INCIDENT_COLUMNS.map((column) => `i.${column}`).join(', '), []);
+const COLUMNS = new Sql(LISTED_INCIDENT_COLUMNS, []);
 const POSITION_COLUMNS = [sql`tie`, sql`tie, key_0`, sql`tie, key_0, key_1`];
 
 /**

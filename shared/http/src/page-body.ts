@@ -1,0 +1,52 @@
+import { setImmediate } from 'node:timers/promises';
+import { JsonRows } from './json-rows.ts';
+import type { Pagination } from './pagination.ts';
+
+/** The rows of a page have at most this many bytes of JSON, unless its first row alone has more (contract: Limits). */
+export const MAX_PAGE_BYTES = 4_194_304;
+/** How many characters are serialised before other requests get their turn: about a millisecond. */
+const YIELD_AFTER = 262_144;
+
+interface PageOptions<Listed, Row, Wire> {
+  /** Up to `limit + 1` rows in the order of the list. */
+  listed: readonly Listed[];
+  limit: number;
+  /**
+   * Reads the first `limit` rows completely, one after the other, only as far as they are asked for; undefined stands
+   * for a row that is gone. May end early. Default: the listed rows are complete.
+   */
+  whole?: (listed: readonly Listed[]) => Iterable<Row | undefined> | AsyncIterable<Row | undefined>;
+  /** What the API shows of a row. */
+  view: (row: Row) => Wire;
+  nextCursor: (last: Listed) => string;
+}
+
+/**
+ * Builds the page of a list. It has `limit` rows, or as many as fit into `MAX_PAGE_BYTES`, but always one (contract:
+ * Lists and cursors).
+ */
+export async function buildPage<Listed, Wire, Row = Listed>(
+  options: PageOptions<Listed, Row, Wire>,
+): Promise<{ rows: JsonRows<Wire>; pagination: Pagination }> {
+  const { listed, limit, view, nextCursor } = options;
+  const whole = options.whole ?? ((all) => all as readonly unknown[] as readonly Row[]);
+  const rows = new JsonRows<Wire>();
+  let shown = 0;
+  let unyielded = 0;
+  for await (const row of whole(listed.slice(0, limit))) {
+    if (row !== undefined) {
+      const text = JSON.stringify(view(row));
+      if (rows.bytes > 0 && rows.bytes + Buffer.byteLength(text) > MAX_PAGE_BYTES) break;
+      rows.add(text);
+      unyielded += text.length;
+    }
+    shown += 1;
+    if (unyielded > YIELD_AFTER) {
+      unyielded = 0;
+      await setImmediate();
+    }
+  }
+  const last = listed[shown - 1];
+  const more = listed.length > shown && last !== undefined;
+  return { rows, pagination: { limit, has_more: more, ...(more && { next_cursor: nextCursor(last) }) } };
+}
