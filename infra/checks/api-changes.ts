@@ -6,8 +6,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { ApiDescription } from '../../gateway/src/http/api-description.ts';
-import { readPublicDescription } from './public-description.ts';
+import { type ApiDescription, readPublicDescription } from '../../gateway/src/description.ts';
+import { SERVICE_NAMES } from '../apps.ts';
 import { breakingChanges } from './compare-api.ts';
 
 const BASELINE = path.join(import.meta.dirname, 'api-baseline.json');
@@ -43,7 +43,7 @@ function baselineOf({ openapi, info, paths, components }: ApiDescription): strin
   );
 }
 
-const description = await readPublicDescription();
+const description = await readPublicDescription(SERVICE_NAMES, 'https://{workspace}.tocsin.example');
 if (process.argv.includes('--release')) {
   await writeFile(BASELINE, `${baselineOf(description)}\n`);
   await writeFile(ACCEPTED, '[]\n');

@@ -5,9 +5,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
-import type { ApiDescription } from '../../gateway/src/http/api-description.ts';
+import { type ApiDescription, readPublicDescription } from '../../gateway/src/description.ts';
+import { SERVICE_NAMES } from '../apps.ts';
 import { describedProperties } from './described-properties.ts';
-import { readPublicDescription } from './public-description.ts';
 
 interface Result {
   /** What was counted, for the last lines of the output. */
@@ -59,7 +59,7 @@ function examples(description: ApiDescription): Result {
   };
 }
 
-const description = await readPublicDescription();
+const description = await readPublicDescription(SERVICE_NAMES, 'https://{workspace}.tocsin.example');
 const results = [
   await redocly(description),
   await spectralRules(description),

@@ -10,7 +10,7 @@ export const PRODUCTION = [
 ];
 
 /** The files of an app that infra may import, to start and administer it. */
-const ENTRY_POINTS = '(?:main|app|config|schema|administration|http/contracts)[.]ts$';
+const ENTRY_POINTS = '(?:main|app|config|schema|administration|description|http/contracts)[.]ts$';
 
 const rule = (
   name: string,
@@ -43,11 +43,15 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
 /** Scripts that a page loads; no module imports them. */
 const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
+/** Texts and examples of the API description, which its generator finds by their names. */
+const DOCUMENTATION = '^services/[^/]+/src/http/documentation(?:[.]ts$|/)';
+
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   appLayer('main', 'app', 'config', 'schema'),
   appLayer('app', 'config', 'schema', 'http', 'messaging', 'usecases', 'domain', 'store', 'clients', 'app'),
   appLayer('administration', 'config', 'schema', 'usecases', 'domain', 'store', 'clients', 'administration'),
+  appLayer('description', 'http'),
   appLayer('http', 'http', 'usecases', 'domain', 'store', 'clients'),
   appLayer('messaging', 'messaging', 'usecases', 'domain', 'store', 'clients'),
   appLayer('usecases', 'usecases', 'domain', 'store', 'clients'),
@@ -127,7 +131,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     from: { path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', '^infra/(?!test/)'] },
     to: {
       path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: ['/src/main[.]ts$', BROWSER_SCRIPTS],
+      pathNot: ['/src/main[.]ts$', BROWSER_SCRIPTS, DOCUMENTATION],
       reachable: false,
     },
   },

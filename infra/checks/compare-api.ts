@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiDescription, ApiOperation, ApiSchema } from '../../gateway/src/http/api-description.ts';
+import type { ApiDescription, ApiOperation, ApiSchema } from '../../gateway/src/description.ts';
 
 /** A schema with the description that its references point into. */
 interface Part {

@@ -1,4 +1,4 @@
-import type { ApiDescription, ApiSchema } from '../../gateway/src/http/api-description.ts';
+import type { ApiDescription, ApiSchema } from '../../gateway/src/description.ts';
 
 /** A property or parameter, with its place in the document. */
 export interface DescribedProperty {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Guides } from '../../gateway/src/http/guides.ts';
+import type { Guides } from '../../gateway/src/description.ts';
 import { ROOT } from '../environment.ts';
 
 /** The tags of the API description that are texts, by the section of docs/contract.md. */

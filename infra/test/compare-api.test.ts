@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiDescription, ApiOperation, ApiSchema } from '../../gateway/src/http/api-description.ts';
+import type { ApiDescription, ApiOperation, ApiSchema } from '../../gateway/src/description.ts';
 import { breakingChanges } from '../checks/compare-api.ts';
 
 const thing: ApiSchema = {
