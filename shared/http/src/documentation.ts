@@ -13,8 +13,8 @@ type ReplyExample<C extends Contract> = C['reply'] extends { readonly body: infe
 export type OperationDocumentation<C extends Contract> = {
   /** Markdown; what the operation does, and what its schemas do not say. */
   readonly description: string;
+  // No examples of query parameters: the reference would send them with every request.
 } & Example<C, 'params'> &
-  Partial<Example<C, 'query'>> &
   Example<C, 'body'> &
   ReplyExample<C>;
 
@@ -33,7 +33,6 @@ export interface WebhookDocumentation {
 export interface AnyDocumentation {
   readonly description: string;
   readonly params?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly reply?: unknown;
 }

@@ -157,7 +157,7 @@ function operation(options: {
     ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
     request: {
       ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),
-      ...(contract.query !== undefined && { query: withExamples(contract.query, documentation?.query) }),
+      ...(contract.query !== undefined && { query: contract.query }),
       headers,
       ...(contract.body !== undefined && {
         body: { required: contract.bodyOptional !== true, content: json(contract.body, documentation?.body) },

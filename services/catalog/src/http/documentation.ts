@@ -50,7 +50,6 @@ export const documentation: Documentation<typeof contracts> = {
   listServices: {
     description:
       'Returns the services, ordered by the rank of their tier, then by name. The first page also has the `service` values of incidents that match no service of the catalog.',
-    query: { include_archived: false, limit: 50 },
     reply: {
       services: [service],
       unmanaged_references: [{ value: 'chekout', incident_count: 2 }],
@@ -85,7 +84,6 @@ export const documentation: Documentation<typeof contracts> = {
 
   listTeams: {
     description: 'Returns the teams, ordered by name, then by ID.',
-    query: { include_archived: false, limit: 50 },
     reply: { teams: [team], pagination },
   },
   createTeam: {
@@ -116,7 +114,6 @@ export const documentation: Documentation<typeof contracts> = {
   listTeamMembers: {
     description: 'Returns the members of a team who are active users.',
     params: teamParams,
-    query: { limit: 50 },
     reply: { members: [member], pagination },
   },
   addTeamMember: {

@@ -29,7 +29,6 @@ const params = { id: field.id };
 export const documentation: Documentation<typeof contracts> = {
   listCustomFields: {
     description: 'Returns the definitions, ordered by `sort_order`, then by creation.',
-    query: { include_archived: false, limit: 50 },
     reply: { fields: [field], pagination: { limit: 50, has_more: false } },
   },
   createCustomField: {

@@ -16,8 +16,7 @@ type Operation =
   | 'restoreIncident'
   | 'listIncidentChangelog';
 
-const list: Pick<Documentation<typeof contracts>['listIncidents'], 'query' | 'reply'> = {
-  query: { status: ['open', 'active'], severity: ['sev1'], limit: 50, include_counts: true },
+const list: Pick<Documentation<typeof contracts>['listIncidents'], 'reply'> = {
   reply: {
     incidents: [incidentExample],
     pagination: { limit: 50, has_more: true, next_cursor: CURSOR },
@@ -130,7 +129,6 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
     description:
       'Returns the changes of an incident, the newest first: one entry for each revision that changed a property.',
     params,
-    query: { limit: 50 },
     reply: {
       changelog: [
         {

@@ -13,7 +13,6 @@ export const timelineOperations: Pick<Documentation<typeof contracts>, Operation
     description:
       "Returns an incident's timeline, ordered by `started_at` and ID. `filter_counts` count the whole timeline, `matched_count` the events that match the filters.",
     params: incidentParams,
-    query: { order: 'asc', key_only: false, limit: 50 },
     reply: {
       events: [timelineEventExample],
       filter_counts: {
