@@ -45,13 +45,9 @@ export function userStore(db: Knex) {
       return row && fromRow(row);
     },
 
-    /** Returns the users that changed after the version, in the order of their changes. */
-    changedSince: async (workspaceId: number, version: number): Promise<User[]> => {
-      const rows = await db('users')
-        .where({ workspace_id: workspaceId })
-        .where('version', '>', version)
-        .orderBy(['version', 'id'])
-        .select<Row[]>(COLUMNS);
+    /** Returns the users with these IDs in any order. */
+    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> => {
+      const rows = await db('users').where({ workspace_id: workspaceId }).whereIn('id', ids).select<Row[]>(COLUMNS);
       return rows.map(fromRow);
     },
 

@@ -36,7 +36,8 @@ export {
   type Outcome,
   sweepIdempotencyKeys,
 } from './idempotency.ts';
-export { type InternalClient, internalClient } from './internal-client.ts';
+export { pagesOrAll } from './change-pages.ts';
+export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';

@@ -107,9 +107,9 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return (await query).map(toService);
     },
 
-    /** Returns the services that changed after a version. */
-    changedSince: async (version: number): Promise<Service[]> =>
-      (await withOwner().where('services.version', '>', version)).map(toService),
+    /** Returns the services with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Service[]> =>
+      (await withOwner().whereIn('services.id', ids)).map(toService),
 
     /** Returns those of the texts that are slugs of services, archived ones included. */
     async findSlugs(texts: readonly string[]): Promise<Set<string>> {

@@ -119,9 +119,9 @@ export function teamStore(db: Knex, workspaceId: number) {
       return (await query).map(toTeam);
     },
 
-    /** Returns the teams that changed after a version. */
-    changedSince: async (version: number): Promise<Team[]> =>
-      (await withMemberCount().where('version', '>', version)).map(toTeam),
+    /** Returns the teams with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Team[]> =>
+      (await withMemberCount().whereIn('id', ids)).map(toTeam),
   };
 }
 

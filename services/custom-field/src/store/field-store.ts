@@ -99,10 +99,8 @@ export function fieldStore(db: Knex, workspaceId: number) {
       return (await query).map(COLUMNS.toEntity);
     },
 
-    /** Returns the definitions that changed after a version. */
-    changedSince: async (version: number): Promise<Field[]> =>
-      (await fields().where('version', '>', version).orderBy('id').select<FieldRow[]>(COLUMNS.names)).map(
-        COLUMNS.toEntity,
-      ),
+    /** Returns the definitions with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Field[]> =>
+      (await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names)).map(COLUMNS.toEntity),
   };
 }
