@@ -1,3 +1,4 @@
+import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/http';
 import type { ApiKey, User, Workspace } from '../../gateway/src/administration.ts';
 
 export const workspaceView = (workspace: Workspace) => ({
@@ -9,6 +10,7 @@ export const workspaceView = (workspace: Workspace) => ({
   reporting_currency: workspace.reportingCurrency,
   short_title_required: workspace.shortTitleRequired,
   rate_limit: workspace.rateLimit,
+  quotas: Object.fromEntries((Object.keys(QUOTAS) as QuotaName[]).map((name) => [name, quotaOf(workspace, name)])),
   created_at: workspace.createdAt,
   updated_at: workspace.updatedAt,
 });

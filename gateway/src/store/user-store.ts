@@ -51,6 +51,17 @@ export function userStore(db: Knex) {
       return rows.map(fromRow);
     },
 
+    /** Counts the users of a workspace, up to a limit each: the active ones and all. */
+    count: async (workspaceId: number, limit: number): Promise<{ active: number; all: number }> => {
+      const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
+        `select (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId and active limit :limit) as counted)
+           as active,
+         (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId limit :limit) as counted) as all`,
+        { workspaceId, limit },
+      );
+      return rows[0];
+    },
+
     insert: async (
       user: Pick<User, 'workspaceId' | 'email'> & UserProperties,
       { version, now }: ChangeMetadata,

@@ -23,6 +23,7 @@ import type { Dependencies } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
 import { chatTokenRotation } from './usecases/rotate-chat-tokens.ts';
+import { workspaceStorage } from './usecases/workspace-storage.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
 export interface Overrides extends ServiceOverrides {
@@ -47,6 +48,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
   const pulls = replicaPulls({ log });
+  const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
 
   const provisioning = {
@@ -71,6 +73,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const dependencies: Dependencies = {
     ...provisioning,
     configurations: configurations(database),
+    storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
     fields: fieldDefinitions(database),
     documents: sourceDocuments({
@@ -107,7 +110,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     dispatchers: [provisioner],
-    workers: [relay, pulls],
+    workers: [relay, pulls, storage],
     clients: [versions, owners],
   });
 }

@@ -81,6 +81,7 @@ export {
   signPrincipal,
   type WorkspaceContext,
 } from './principal.ts';
+export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { sendError, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';

@@ -41,6 +41,8 @@ const userPrincipal = z.object({
     history_days: z.number().positive().nullable(),
     reporting_currency: z.string(),
     short_title_required: z.boolean(),
+    /** Those that are not the default; null is unlimited. A gateway of an earlier release sends none. */
+    quotas: z.record(z.string(), z.int().min(0).nullable()).optional(),
   }),
   user_id: id,
   key_id: id,

@@ -48,9 +48,10 @@ export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]
 
 /** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
-  const { lock, resolveSlug, insert, update } = resourceTable<Service>(db, {
+  const { lock, checkQuota, resolveSlug, insert, update } = resourceTable<Service>(db, {
     table: 'services',
     label: 'service',
+    quota: 'services',
     workspaceId,
     toColumns,
   });
@@ -79,6 +80,7 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return get(id);
     },
 
+    checkQuota,
     resolveSlug,
     insert,
     update,

@@ -42,9 +42,10 @@ const MAX_SORT_ORDER = 2_147_483_647;
 
 /** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const { resolveSlug, insert, update } = resourceTable<Field>(db, {
+  const { checkQuota, resolveSlug, insert, update } = resourceTable<Field>(db, {
     table: 'definitions',
     label: 'custom field',
+    quota: 'custom_fields',
     workspaceId,
     toColumns: COLUMNS.toRow,
   });
@@ -62,6 +63,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
     getForUpdate: async (id: number): Promise<Field> =>
       toFoundField(await fields().where({ id }).forUpdate().first<FieldRow | undefined>(COLUMNS.names)),
 
+    checkQuota,
     resolveSlug,
     insert,
     update,
