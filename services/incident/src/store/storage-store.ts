@@ -1,15 +1,7 @@
 import type { Knex } from '@tocsin/runtime';
 
-/** What one process has written of a workspace. */
-export interface WrittenBytes {
-  workspaceId: number;
-  bytes: number;
-  /** Whether a request was refused: a measurement may find that there is room again. */
-  isRefused: boolean;
-}
-
-/** About how many bytes a workspace stores. */
-export interface StoredBytes {
+/** Bytes of a workspace, about. */
+export interface WorkspaceBytes {
   workspaceId: number;
   bytes: number;
 }
@@ -23,16 +15,16 @@ const DUE_PART = 50;
 const STEP_ROWS = 20_000;
 const STEP_INCIDENTS = 500;
 
+/** A new row is due at once. */
 const ADD = `
-  insert into workspace_storage as stored (workspace_id, written_bytes, is_due)
-  select workspace_id, bytes, is_refused
-  from unnest(:ids::bigint[], :bytes::bigint[], :refused::boolean[]) as written (workspace_id, bytes, is_refused)
+  insert into workspace_storage as stored (workspace_id, written_bytes)
+  select workspace_id, bytes from unnest(:ids::bigint[], :bytes::bigint[]) as written (workspace_id, bytes)
   order by workspace_id
   on conflict (workspace_id) do update set
     written_bytes = stored.written_bytes + excluded.written_bytes,
-    is_due = stored.is_due
-      or stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
-      or (excluded.is_due and stored.measured_at < now() - interval '10 seconds')
+    due_at = coalesce(stored.due_at, case
+      when stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
+      then now() end)
   returning workspace_id, measured_bytes + written_bytes as bytes`;
 
 /** As they are stored, that is compressed; copies for searches are not counted. Reading the size reads no large text. */
@@ -72,24 +64,32 @@ interface Measurement {
 export function storageStore(db: Knex) {
   return {
     /** Adds what was written; returns what these workspaces store. */
-    async add(written: readonly WrittenBytes[]): Promise<StoredBytes[]> {
+    async add(written: readonly WorkspaceBytes[]): Promise<WorkspaceBytes[]> {
       const { rows } = await db.raw<{ rows: { workspace_id: number; bytes: number }[] }>(ADD, {
         ids: written.map(({ workspaceId }) => workspaceId),
         bytes: written.map(({ bytes }) => bytes),
-        refused: written.map(({ isRefused }) => isRefused),
       });
       return rows.map((row) => ({ workspaceId: row.workspace_id, bytes: row.bytes }));
+    },
+
+    /** Requests a measurement of workspaces that were not measured in the last seconds. */
+    async requestMeasurement(workspaceIds: readonly number[]): Promise<void> {
+      await db('workspace_storage')
+        .whereIn('workspace_id', workspaceIds)
+        .whereNull('due_at')
+        .whereRaw("measured_at < now() - interval '10 seconds'")
+        .update({ due_at: db.fn.now() });
     },
 
     /**
      * Takes one step of the measurement that is due longest and that no other process works on.
      * @returns the measured workspace if its measurement is complete; undefined if none is due
      */
-    measure: async (): Promise<StoredBytes | 'continues' | undefined> =>
+    measure: async (): Promise<WorkspaceBytes | 'continues' | undefined> =>
       db.transaction(async (trx) => {
         const due = await trx('workspace_storage')
-          .whereRaw('(is_due or measured_at is null)')
-          .orderByRaw('measured_at nulls first')
+          .where('due_at', '<=', trx.fn.now())
+          .orderBy('due_at')
           .forUpdate()
           .skipLocked()
           .first<Measurement | undefined>('workspace_id', 'next_number', 'written_bytes');
@@ -98,7 +98,7 @@ export function storageStore(db: Knex) {
   };
 }
 
-async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<StoredBytes | 'continues'> {
+async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
   const { workspace_id: workspaceId, next_number: after } = due;
   const { rows } = await trx.raw<{ rows: [{ last: number | null; bytes: number }] }>(MEASURE, { workspaceId, after });
   const [{ last, bytes }] = rows;
@@ -116,7 +116,7 @@ async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<Sto
       measured_bytes: trx.raw('counted_bytes'),
       measured_at: trx.fn.now(),
       written_bytes: trx.raw('written_bytes - written_before'),
-      is_due: false,
+      due_at: null,
       next_number: 0,
       counted_bytes: 0,
       written_before: 0,

@@ -17,35 +17,35 @@ const INTERVAL = 5_000;
 /** Steps of measurements in one interval, so that they take a small part of the database's time. */
 const STEPS = 5;
 
-interface Pending {
-  bytes: number;
-  isRefused: boolean;
-}
-
 export function workspaceStorage({ database, log }: { database: Knex; log: Logger }): WorkspaceStorage {
   const store = storageStore(database);
   /** As the database had it at the last round. */
   const known = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
-  /** What is not in the database yet. */
-  const pending = new Map<number, Pending>();
+  /** Bytes that are not in the database yet, by workspace. */
+  const pending = new Map<number, number>();
+  /** Workspaces with a refusal since the last round. */
+  const refused = new Set<number>();
 
-  const pendingOf = (workspaceId: number): Pending => {
-    const entry = pending.get(workspaceId) ?? { bytes: 0, isRefused: false };
-    pending.set(workspaceId, entry);
-    return entry;
+  const addPending = (workspaceId: number, bytes: number) => {
+    pending.set(workspaceId, (pending.get(workspaceId) ?? 0) + bytes);
   };
 
   const flush = async (): Promise<void> => {
-    const written = [...pending].map(([workspaceId, { bytes, isRefused }]) => ({ workspaceId, bytes, isRefused }));
+    const written = [...pending].map(([workspaceId, bytes]) => ({ workspaceId, bytes }));
     if (written.length === 0) return;
     const stored = await store.add(written);
     for (const { workspaceId, bytes } of written) {
-      const entry = pendingOf(workspaceId);
-      entry.bytes -= bytes;
-      entry.isRefused = false;
-      if (entry.bytes === 0) pending.delete(workspaceId);
+      addPending(workspaceId, -bytes);
+      if (pending.get(workspaceId) === 0) pending.delete(workspaceId);
     }
     for (const { workspaceId, bytes } of stored) known.set(workspaceId, bytes);
+  };
+
+  /** Deletions are not counted, so a measurement may find that there is room again. */
+  const measureRefused = async (): Promise<void> => {
+    if (refused.size === 0) return;
+    await store.requestMeasurement([...refused]);
+    refused.clear();
   };
 
   const measure = async (): Promise<void> => {
@@ -62,6 +62,7 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
     log,
     work: async () => {
       await flush();
+      await measureRefused();
       await measure();
       return false;
     },
@@ -74,21 +75,20 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
       const atLastRound = known.get(workspace.id);
       if (atLastRound === undefined) {
         known.set(workspace.id, 0);
-        pendingOf(workspace.id);
+        addPending(workspace.id, 0);
         task.wake();
       }
-      const stored = (atLastRound ?? 0) + (pending.get(workspace.id)?.bytes ?? 0);
+      const stored = (atLastRound ?? 0) + (pending.get(workspace.id) ?? 0);
       try {
         checkStorage(write, { stored, quota });
       } catch (error) {
-        // Deletions are not counted, so there may be room again.
-        pendingOf(workspace.id).isRefused = true;
+        // Also to learn what other processes have measured.
+        addPending(workspace.id, 0);
+        refused.add(workspace.id);
         throw error;
       }
     },
-    add: (workspaceId, bytes) => {
-      pendingOf(workspaceId).bytes += Math.max(0, bytes);
-    },
+    add: (workspaceId, bytes) => addPending(workspaceId, Math.max(0, bytes)),
     stop: async () => {
       await task.stop();
       await flush().catch((error: unknown) => log.warn({ err: error }, 'cannot store the counts of storage'));
