@@ -20,7 +20,7 @@ import { publicPages } from './http/public-pages.ts';
 import { rateLimits } from './http/rate-limits.ts';
 import { referencePage } from './http/reference/page.ts';
 import { operationsOf, readDescriptions } from './http/service-descriptions.ts';
-import { userChangesRoute } from './http/user-changes.ts';
+import { userChangesRoutes } from './http/user-changes.ts';
 import { schema } from './schema.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
@@ -92,7 +92,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: [],
-    internalRoutes: [userChangesRoute(database)],
+    internalRoutes: userChangesRoutes(database),
     address: config.internal,
     servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
     workers: [identityChanges, relay],

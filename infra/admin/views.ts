@@ -1,8 +1,11 @@
+import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/http';
 import type { ApiKey, OwnedKey, User, Workspace } from '../../gateway/src/administration.ts';
 
-/** All settings of a workspace, whatever they are; its version is internal. */
-export function workspaceView({ version: _, ...workspace }: Workspace): Record<string, unknown> {
-  return snakeCase(workspace);
+/** All settings of a workspace, whatever they are, with the quotas that apply; its version is internal. */
+export function workspaceView({ version: _, quotas, ...workspace }: Workspace): Record<string, unknown> {
+  const names = Object.keys(QUOTAS) as QuotaName[];
+  const effective = Object.fromEntries(names.map((name) => [name, quotaOf({ quotas }, name)]));
+  return { ...snakeCase(workspace), quotas: effective };
 }
 
 export const userView = (user: User) => ({

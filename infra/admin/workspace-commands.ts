@@ -1,3 +1,4 @@
+import { QUOTAS } from '@tocsin/http';
 import type { Command, Flag, FlagValues } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
 import type { Row } from './table.ts';
@@ -24,6 +25,12 @@ const settingFlags: Record<string, Flag> = {
     help: 'require a short title for incidents',
   },
   'rate-limit': { type: 'string', value: 'N', help: "requests per minute; none uses the installation's default" },
+  quota: {
+    type: 'string',
+    value: 'NAME=N',
+    multiple: true,
+    help: `how much it may have of ${Object.keys(QUOTAS).join(', ')}; none: unlimited, default: as for others; repeatable`,
+  },
 };
 
 /** Only the settings that the call names; the others keep their values. */
@@ -35,8 +42,21 @@ function settings(values: FlagValues) {
     reportingCurrency: values.text('reporting-currency'),
     shortTitleRequired: values.flag('short-title-required'),
     rateLimit: values.number('rate-limit'),
+    quotas: quotas(values.texts('quota')),
   };
   return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+}
+
+/** Parses `name=number`, `name=none` and `name=default`. */
+function quotas(flags: readonly string[]): Record<string, number | null | 'default'> | undefined {
+  const changes = flags.map((flag) => {
+    const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,10}|none|default)$/.exec(flag) ?? [];
+    if (name === '') throw new UsageError(`--quota: ${flag} is not NAME=N, NAME=none or NAME=default`);
+    return [name, value === 'none' ? null : value === 'default' ? value : Number(value)] as const;
+  });
+  const repeated = changes.find(([name], index) => changes.findIndex(([other]) => other === name) < index);
+  if (repeated !== undefined) throw new UsageError(`--quota: ${repeated[0]} is given twice`);
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
 export const workspaceCommands: readonly Command[] = [

@@ -72,6 +72,7 @@ describe('workspaces', () => {
     const created = await json(
       ...['workspace', 'create', '--slug', 'full', '--name', 'Full & Co', '--demo', '--history-days', '1.5'],
       ...['--reporting-currency', 'EUR', '--short-title-required', '--rate-limit', '100'],
+      ...['--quota', 'teams=20', '--quota', 'storage_mb=none'],
     );
     expect(created).toEqual({
       workspace: {
@@ -83,13 +84,23 @@ describe('workspaces', () => {
         reporting_currency: 'EUR',
         short_title_required: true,
         rate_limit: 100,
+        quotas: {
+          teams: 20,
+          services: 10_000,
+          custom_fields: 500,
+          incidents: null,
+          timeline_events: 20_000,
+          storage_mb: null,
+          users: 10_000,
+          api_keys: 1_000,
+        },
         created_at: instant,
         updated_at: instant,
       },
     });
     const undone = await json(
       ...['workspace', 'set', '--slug', 'full', '--no-demo', '--no-short-title-required'],
-      ...['--history-days', 'none', '--rate-limit', 'none'],
+      ...['--history-days', 'none', '--rate-limit', 'none', '--quota', 'teams=default', '--quota', 'services=3'],
     );
     expect(await json('workspace', 'show', '--slug', 'full')).toEqual(undone);
     expect(undone.workspace).toMatchObject({
@@ -99,6 +110,7 @@ describe('workspaces', () => {
       reporting_currency: 'EUR',
       short_title_required: false,
       rate_limit: null,
+      quotas: { teams: 5_000, services: 3, storage_mb: null },
     });
     expect((await json('workspace', 'set', '--slug', 'full', '--name', 'Renamed')).workspace.name).toBe('Renamed');
   });
@@ -309,6 +321,9 @@ describe('an error is one line', () => {
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--history-days', 'all'], '--history-days: all is neither'],
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--history-days', '0'], 'above 0'],
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--rate-limit', '1.5'], 'whole number'],
+    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--quota', 'teams'], 'is not NAME=N'],
+    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--quota', 'rooms=1'], 'There is no quota rooms'],
+    [['workspace', 'set', '--slug', 'x', '--quota', 'teams=1', '--quota', 'teams=2'], 'teams is given twice'],
     [['workspace', 'create', '--slug', 'x', '--name', 'X', '--reporting-currency', 'euro'], 'three capital letters'],
     [['workspace', 'set', '--slug', 'acme'], 'nothing to set'],
     [['workspace', 'set', '--slug', 'nobody', '--demo'], 'The workspace nobody does not exist'],

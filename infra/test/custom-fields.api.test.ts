@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
-import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
+import { type App, createLogger, memoryVersions, openDatabase } from '@tocsin/runtime';
 import {
   asUser,
   type Client,
   createTestDatabase,
+  eventually,
   httpClient,
   TEST_SECRET_KEYS,
   type TestDatabase,
@@ -25,6 +26,7 @@ const INCIDENTS = '/api/v1/incidents';
 /** The two services that handle custom fields. */
 interface Installation {
   customFields: App;
+  database: TestDatabase;
   /** Clients of both services, as a user of a workspace. */
   as(workspaceId: number): { fields: Client; incidents: Client };
   stop(): Promise<void>;
@@ -65,6 +67,7 @@ async function start(): Promise<Installation> {
   );
   return {
     customFields,
+    database,
     as: (id) => {
       const as = (service: string) => asUser(service, { workspace: { id } });
       return {
@@ -146,6 +149,35 @@ describe('a required field', () => {
     );
   }, 60_000);
 });
+
+test('definitions of many mebibytes reach the incident service, and keep no other workspace from being served', async () => {
+  const installation = await start();
+  const [large, other] = [installation.as(1), installation.as(2)];
+  for (let number = 0; number < 40; number += 1) {
+    await large.fields.post(FIELDS, { name: `f${number}`, field_type: 'string' });
+  }
+  // Larger than the API allows, as earlier releases stored them.
+  const url = installation.database.url(customFieldSchema.name);
+  const database = openDatabase({ url, schema: customFieldSchema.name, application: 'test', poolSize: 1 });
+  await database('definitions').update({ description: 'x'.repeat(900_000) });
+  await database.destroy();
+  await large.fields.post(FIELDS, required('Last'));
+  await other.fields.post(FIELDS, required('Only'));
+
+  const isRefused = async () => (await other.incidents.post(INCIDENTS, { title: 'x' })).status === 400;
+  // Starts the pull of the large definitions.
+  await large.incidents.post(INCIDENTS, { title: 'x' });
+  await eventually(isRefused, { what: 'the definition of the other workspace' });
+  const isEnforced = async () => {
+    const { status } = await large.incidents.post(INCIDENTS, { title: 'x' });
+    // A replica that lacks pages allows what it does not know.
+    expect([201, 400]).toContain(status);
+    expect(await other.incidents.post(INCIDENTS, { title: 'x' })).toMatchObject(refusal);
+    return status === 400;
+  };
+  await eventually(isEnforced, { what: 'the last definition', within: 30_000 });
+  await installation.stop();
+}, 60_000);
 
 describe('with the custom-field service stopped', () => {
   let installation: Installation;

@@ -19,6 +19,7 @@ import {
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
+import { storageStore } from '../../services/incident/src/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
 import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
@@ -436,6 +437,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useChat(call);
     for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!);
     for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!);
+    await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await forgetExpiredSecrets(webhook, before);

@@ -1,4 +1,4 @@
-import { checkText, invalidRequest, SCOPES, type Scope } from '@tocsin/http';
+import { checkText, invalidRequest, QUOTAS, SCOPES, type Scope } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { z } from 'zod';
 import { isSlug } from './host.ts';
@@ -9,6 +9,7 @@ const MAX_EMAIL_LENGTH = 254;
 const MAX_RATE_LIMIT = 2_147_483_647;
 /** Milliseconds. */
 const MAX_OVERLAP = 30 * 24 * 3_600_000;
+const MAX_QUOTA = 1_000_000_000;
 
 /** @throws DomainError `invalid_request`, as all checks here; administrators see the message without the field */
 export function checkSlug(slug: string): void {
@@ -48,6 +49,17 @@ export function checkCurrency(currency: string): void {
 export function checkRateLimit(limit: number | null): void {
   if (limit === null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_RATE_LIMIT)) return;
   throw invalidRequest('rate_limit', 'The rate limit must be a whole number of requests a minute above 0, or none');
+}
+
+export function checkQuotas(quotas: Readonly<Record<string, number | null | 'default'>>): void {
+  for (const [name, value] of Object.entries(quotas)) {
+    if (!Object.hasOwn(QUOTAS, name)) {
+      throw invalidRequest('quotas', `There is no quota ${name}; the quotas are ${Object.keys(QUOTAS).join(', ')}`);
+    }
+    if (value === null || value === 'default') continue;
+    if (Number.isInteger(value) && value >= 0 && value <= MAX_QUOTA) continue;
+    throw invalidRequest('quotas', `The quota ${name} must be a whole number up to ${MAX_QUOTA}, none or default`);
+  }
 }
 
 /** Returns the scopes in the order of the API's list, without duplicates. */

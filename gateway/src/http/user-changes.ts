@@ -1,25 +1,48 @@
-import { INTERNAL_PATHS, type UserChanges } from '@tocsin/contracts';
-import { internalRoute } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import { changePageQuery, INTERNAL_PATHS, type UserChangePage, type UserChanges } from '@tocsin/contracts';
+import { type InternalRoute, internalRoute } from '@tocsin/http';
+import { type ChangesFrom, type Knex, readAllChanges, readChangePage } from '@tocsin/runtime';
 import { z } from 'zod';
 import { userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 
+const CALLERS = ['incident', 'catalog'];
+
 const query = z.strictObject({ workspace_id: z.int().min(1), since: z.int().min(0) });
 
-/** Returns the users of a workspace that changed after a version, for the replicas of other services. */
-export const userChangesRoute = (database: Knex) =>
-  internalRoute({
-    path: INTERNAL_PATHS.userChanges,
-    query,
-    callers: ['incident', 'catalog'],
-    handle: async ({ workspace_id, since }): Promise<UserChanges> => {
-      // The version is read first: a user who changes in between is returned now and the next time, never missed.
-      const version = await workspaceStore(database).findVersion(workspace_id);
-      const users = await userStore(database).changedSince(workspace_id, since);
-      return {
-        version: version ?? 0,
-        users: users.map(({ id, email, name, active, seat, role }) => ({ id, email, name, active, seat, role })),
-      };
-    },
-  });
+/** Return the users of a workspace that changed, for the replicas of other services. */
+export function userChangesRoutes(database: Knex): InternalRoute[] {
+  const readPage = async (from: ChangesFrom): Promise<UserChangePage> =>
+    readChangePage(database, {
+      from,
+      current: async () => (await workspaceStore(database).findVersion(from.workspaceId)) ?? 0,
+      sources: [
+        {
+          table: 'users',
+          read: async (ids) =>
+            (await userStore(database).listByIds(from.workspaceId, ids)).map((user) => {
+              const { id, email, name, active, seat, role } = user;
+              return { id, change: { user: { id, email, name, active, seat, role } } };
+            }),
+        },
+      ],
+    });
+  return [
+    internalRoute({
+      path: INTERNAL_PATHS.userChangePages,
+      query: changePageQuery,
+      callers: CALLERS,
+      handle: async ({ workspace_id: workspaceId, since, after }): Promise<UserChangePage> =>
+        readPage({ workspaceId, since, after }),
+    }),
+    // For services of the previous release.
+    internalRoute({
+      path: INTERNAL_PATHS.userChanges,
+      query,
+      callers: CALLERS,
+      handle: async ({ workspace_id: workspaceId, since }): Promise<UserChanges> => {
+        const { last, changes } = await readAllChanges({ workspaceId, since }, readPage);
+        return { version: last.version, users: changes.map(({ user }) => user) };
+      },
+    }),
+  ];
+}

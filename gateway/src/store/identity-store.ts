@@ -1,4 +1,4 @@
-import type { Scope, WorkspaceContext } from '@tocsin/http';
+import type { Quotas, Scope, WorkspaceContext } from '@tocsin/http';
 import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
@@ -31,6 +31,7 @@ interface IdentityRow {
   reporting_currency: string;
   short_title_required: boolean;
   rate_limit: number | null;
+  quotas: Quotas;
 }
 
 const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
@@ -38,7 +39,7 @@ const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
 const FIND_BY_DIGESTS = `
   select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.user_id, k.scopes, u.seat, u.role, k.expires_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
-         w.reporting_currency, w.short_title_required, w.rate_limit
+         w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
     from api_keys k
     join users u on u.id = k.user_id
     join workspaces w on w.id = u.workspace_id
@@ -82,6 +83,7 @@ const fromRow = (row: IdentityRow): Identity => ({
     reporting_currency: row.reporting_currency,
     short_title_required: row.short_title_required,
     own_rate_limit: row.rate_limit !== null,
+    ...(Object.keys(row.quotas).length > 0 && { quotas: row.quotas }),
   },
   rateLimit: row.rate_limit,
 });

@@ -126,6 +126,17 @@ export function keyStore(db: Knex) {
       return fromRow(row as Row);
     },
 
+    /** Counts the keys of a workspace that are neither revoked nor expired. */
+    countValid: async (workspaceId: number, now: Instant): Promise<number> => {
+      const [row] = await db('api_keys')
+        .join('users', 'users.id', 'api_keys.user_id')
+        .where({ 'users.workspace_id': workspaceId })
+        .whereNull('api_keys.revoked_at')
+        .whereRaw('(api_keys.expires_at is null or api_keys.expires_at > ?)', [now])
+        .count<{ count: number }[]>({ count: 'api_keys.id' });
+      return row?.count ?? 0;
+    },
+
     /** A key that is already revoked keeps its first time of revocation. */
     revoke: async (id: number, now: Instant): Promise<ApiKey | undefined> => {
       const [row] = await db('api_keys')

@@ -55,14 +55,21 @@ export function userStore(db: Knex) {
       return rows.map((row) => ({ ...fromRow(row), workspace: row.workspace }));
     },
 
-    /** Returns the users that changed after the version, in the order of their changes. */
-    changedSince: async (workspaceId: number, version: number): Promise<User[]> => {
-      const rows = await db('users')
-        .where({ workspace_id: workspaceId })
-        .where('version', '>', version)
-        .orderBy(['version', 'id'])
-        .select<Row[]>(COLUMNS);
+    /** Returns the users with these IDs in any order. */
+    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> => {
+      const rows = await db('users').where({ workspace_id: workspaceId }).whereIn('id', ids).select<Row[]>(COLUMNS);
       return rows.map(fromRow);
+    },
+
+    /** Counts the users of a workspace, up to a limit each: the active ones and all. */
+    count: async (workspaceId: number, limit: number): Promise<{ active: number; all: number }> => {
+      const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
+        `select (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId and active limit :limit) as counted)
+           as active,
+         (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId limit :limit) as counted) as all`,
+        { workspaceId, limit },
+      );
+      return rows[0];
     },
 
     insert: async (

@@ -1,3 +1,4 @@
+import type { QuotaName, Quotas } from '@tocsin/http';
 import type { Instant, Knex } from '@tocsin/runtime';
 
 export interface Workspace {
@@ -11,6 +12,8 @@ export interface Workspace {
   shortTitleRequired: boolean;
   /** Requests a minute; null for the installation's default. */
   rateLimit: number | null;
+  /** Those that were set. */
+  quotas: Quotas;
   /** Counts the changes of the workspace, its configuration and its users. */
   version: number;
   createdAt: Instant;
@@ -20,7 +23,10 @@ export interface Workspace {
 export type WorkspaceSettings = Pick<
   Workspace,
   'name' | 'isDemo' | 'historyDays' | 'reportingCurrency' | 'shortTitleRequired' | 'rateLimit'
->;
+> & { quotas: QuotaChanges };
+
+/** The quotas to set; null is unlimited. The others stay. */
+export type QuotaChanges = Partial<Record<QuotaName, number | null | 'default'>>;
 
 interface Row {
   id: number;
@@ -31,6 +37,7 @@ interface Row {
   reporting_currency: string;
   short_title_required: boolean;
   rate_limit: number | null;
+  quotas: Quotas;
   version: number;
   created_at: Instant;
   updated_at: Instant;
@@ -45,6 +52,7 @@ const COLUMNS = [
   'reporting_currency',
   'short_title_required',
   'rate_limit',
+  'quotas',
   'version',
   'created_at',
   'updated_at',
@@ -85,7 +93,13 @@ export function workspaceStore(db: Knex) {
 
     insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
       const [row] = await db('workspaces')
-        .insert({ slug, ...toRow(settings), created_at: now, updated_at: now })
+        .insert({
+          slug,
+          ...toRow(settings),
+          quotas: db.raw(changeQuotas(`'{}'::jsonb`), quotaParameters(settings.quotas)),
+          created_at: now,
+          updated_at: now,
+        })
         .returning<Row[]>(COLUMNS);
       return fromRow(row as Row);
     },
@@ -102,11 +116,21 @@ export function workspaceStore(db: Knex) {
       return fromRow(row as Row);
     },
 
+    /** Makes other changes of the workspace's users and keys wait until the transaction ends. */
+    lock: async (id: number): Promise<void> => {
+      await db('workspaces').where({ id }).forUpdate().select('id');
+    },
+
     /** Also raises the version. */
     change: async (id: number, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
       const [row] = await db('workspaces')
         .where({ id })
-        .update({ ...toRow(settings), version: db.raw('version + 1'), updated_at: now })
+        .update({
+          ...toRow(settings),
+          quotas: db.raw(changeQuotas('quotas'), quotaParameters(settings.quotas)),
+          version: db.raw('version + 1'),
+          updated_at: now,
+        })
         .returning<Row[]>(COLUMNS);
       return fromRow(row as Row);
     },
@@ -122,6 +146,16 @@ const toRow = (settings: Partial<WorkspaceSettings>) => ({
   ...(settings.rateLimit !== undefined && { rate_limit: settings.rateLimit }),
 });
 
+const changeQuotas = (stored: string) => `(${stored} || ?::jsonb) - ?::text[]`;
+
+/** The quotas to set, and the names of those to reset. */
+function quotaParameters(changes: QuotaChanges = {}): [string, string[]] {
+  const isReset = ([, value]: [string, unknown]) => value === 'default';
+  const entries = Object.entries(changes);
+  const set = Object.fromEntries(entries.filter((entry) => !isReset(entry)));
+  return [JSON.stringify(set), entries.filter(isReset).map(([name]) => name)];
+}
+
 const fromRow = (row: Row): Workspace => ({
   id: row.id,
   slug: row.slug,
@@ -131,6 +165,7 @@ const fromRow = (row: Row): Workspace => ({
   reportingCurrency: row.reporting_currency,
   shortTitleRequired: row.short_title_required,
   rateLimit: row.rate_limit,
+  quotas: row.quotas,
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

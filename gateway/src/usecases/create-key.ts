@@ -3,7 +3,9 @@ import type { Instant, Knex } from '@tocsin/runtime';
 import { checkExpiry, checkName, checkScopes } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { workspaceStore } from '../store/workspace-store.ts';
 import { getUser, getWorkspace } from './lookups.ts';
+import { checkKeyQuota } from './quotas.ts';
 
 export interface NewKey {
   /** The workspace's slug. */
@@ -25,8 +27,11 @@ export async function createKey(
   const name = checkName(input.name);
   const scopes = checkScopes(input.scopes);
   const expiresAt = input.expires === undefined ? null : checkExpiry(input.expires, now);
-  const owner = await getUser(trx, await getWorkspace(trx, input.workspace), input.user);
+  const workspace = await getWorkspace(trx, input.workspace);
+  const owner = await getUser(trx, workspace, input.user);
   if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
+  await workspaceStore(trx).lock(workspace.id);
+  await checkKeyQuota(trx, { workspace, now });
   const token = generateToken();
   const key = await keyStore(trx).insert({
     userId: owner.id,

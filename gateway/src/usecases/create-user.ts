@@ -6,6 +6,7 @@ import { type User, userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 import { announceUser } from './announce.ts';
 import { getWorkspace } from './lookups.ts';
+import { checkUserQuota } from './quotas.ts';
 
 export interface NewUser {
   /** The workspace's slug. */
@@ -27,6 +28,7 @@ export async function createUser(trx: Knex.Transaction, input: NewUser, now: Ins
   if ((await store.findByEmail(workspaceId, input.email)) !== undefined) {
     throw invalidState(`A user with the email ${input.email} exists already`);
   }
+  await checkUserQuota(trx, { workspace, isNew: true });
   const user = await store.insert(
     { workspaceId, email: input.email, name, active: true, role: input.role ?? 'member', seat: input.seat ?? 'none' },
     { version: workspace.version, now },

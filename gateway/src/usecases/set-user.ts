@@ -4,6 +4,7 @@ import { type User, type UserProperties, userStore } from '../store/user-store.t
 import { workspaceStore } from '../store/workspace-store.ts';
 import { announceUser } from './announce.ts';
 import { getUser, getWorkspace } from './lookups.ts';
+import { checkUserQuota } from './quotas.ts';
 
 /** Changes the given properties of a user; `active: false` makes their keys invalid (contract: Administration). */
 export async function setUser(
@@ -12,8 +13,10 @@ export async function setUser(
   now: Instant,
 ): Promise<User> {
   const properties = { ...changes, ...(changes.name !== undefined && { name: checkName(changes.name) }) };
-  const current = await getUser(trx, await getWorkspace(trx, slug), email);
-  const workspace = await workspaceStore(trx).raiseVersion(current.workspaceId);
+  const { id } = await getWorkspace(trx, slug);
+  const workspace = await workspaceStore(trx).raiseVersion(id);
+  const current = await getUser(trx, workspace, email);
+  if (properties.active === true && !current.active) await checkUserQuota(trx, { workspace, isNew: false });
   const user = await userStore(trx).change(current.id, properties, { version: workspace.version, now });
   await announceUser(trx, { workspace, user, now });
   return user;

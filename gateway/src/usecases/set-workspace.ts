@@ -1,5 +1,5 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import { checkCurrency, checkHistoryDays, checkName, checkRateLimit } from '../domain/checks.ts';
+import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';
 import { getWorkspace } from './lookups.ts';
@@ -24,5 +24,6 @@ export function checkSettings(settings: Partial<WorkspaceSettings>): Partial<Wor
   if (settings.historyDays !== undefined) checkHistoryDays(settings.historyDays);
   if (settings.reportingCurrency !== undefined) checkCurrency(settings.reportingCurrency);
   if (settings.rateLimit !== undefined) checkRateLimit(settings.rateLimit);
+  if (settings.quotas !== undefined) checkQuotas(settings.quotas);
   return { ...settings, ...(settings.name !== undefined && { name: checkName(settings.name) }) };
 }

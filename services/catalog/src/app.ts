@@ -2,7 +2,14 @@ import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
-import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
+import {
+  announceVersions,
+  openBase,
+  openVersions,
+  replicaPulls,
+  runService,
+  type ServiceOverrides,
+} from '@tocsin/service';
 import { internalServices as connectInternalServices } from './clients/internal-services.ts';
 import type { CatalogConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
@@ -26,6 +33,7 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
   const { database, log } = base;
   const versionsClient = openVersions({ config, log, override: overrides.versions });
   const internalServices = connectInternalServices({ urls: config.internalUrls, secretKeys: config.secretKeys });
+  const pulls = replicaPulls({ log });
   const relay = startRelay(base);
   const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
 
@@ -35,7 +43,7 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
     clock: overrides.clock ?? systemClock,
     log,
     configurations: configurations(database),
-    userReplica: userReplica({ database, internalServices, log }),
+    userReplica: userReplica({ database, internalServices, pulls }),
     internalServices,
     versions: versionsClient.versions,
     wakeRelay: relay.wake,
@@ -47,7 +55,7 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
     internalRoutes: internalRoutes({ dependencies }),
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],
     periodicTasks: [{ name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) }],
-    workers: [relay, announcer],
+    workers: [relay, announcer, pulls],
     clients: [versionsClient, internalServices],
   });
 }

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CatalogChanges, catalogChanges } from '@tocsin/contracts';
+import {
+  type CatalogChangePage,
+  catalogChangePage,
+  type CatalogChanges,
+  catalogChanges,
+  INTERNAL_PATHS,
+} from '@tocsin/contracts';
 import { asService, asUser, eventually, httpClient } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { at, create, newWorkspace, startService, type TestService } from './service.ts';
@@ -14,6 +20,13 @@ const changes = async (workspaceId: number, since: number): Promise<CatalogChang
   );
   expect(status).toBe(200);
   return catalogChanges.parse(body);
+};
+
+const page = async (workspaceId: number, query: string): Promise<CatalogChangePage> => {
+  const path = `${INTERNAL_PATHS.catalogChangePages}?workspace_id=${workspaceId}&${query}`;
+  const { status, body } = await httpClient(service.app.url, asService('incident', 'catalog')).get(path);
+  expect(status).toBe(200);
+  return catalogChangePage.parse(body);
 };
 
 const publishedVersion = async (workspaceId: number) => (await service.versions.read(['catalog'], workspaceId))[0];
@@ -128,6 +141,38 @@ describe('the changes that a replica pulls', () => {
       services: [],
       tiers: [{ key: 't2', label: 'Two', order: 0, is_default: true }],
     });
+  });
+
+  test('come in pages, teams and services in the order of their changes', async () => {
+    const user = newWorkspace();
+    const { id: workspaceId } = user.workspace;
+    const client = service.as(user);
+    const description = 'x'.repeat(9_000);
+    const slugs: string[] = [];
+    for (let number = 0; number < 250; number += 1) {
+      const kind = number % 3 === 0 ? 'team' : 'service';
+      slugs.push((await create(client, kind, { name: `n${number}`, description })).slug);
+    }
+    const seen: { version: number; slug: string }[] = [];
+    let last = await page(workspaceId, 'since=0');
+    const add = () =>
+      seen.push(
+        ...last.changes.map((change) => ({
+          version: change.version,
+          slug: 'team' in change ? change.team.slug : change.service.slug,
+        })),
+      );
+    add();
+    for (let count = 1; last.next !== null; count += 1) {
+      expect(last.version).toBeLessThan(seen.at(-1)?.version ?? 0);
+      last = await page(workspaceId, `since=${last.version}&after=${last.next}`);
+      add();
+      expect(count).toBeLessThan(4);
+    }
+    expect(last.version).toBe(250);
+    expect(seen).toEqual(slugs.map((slug, index) => ({ version: index + 1, slug })));
+    expect((await page(workspaceId, 'since=250')).changes).toEqual([]);
+    expect(await page(workspaceId, 'since=250&after=240.1.9')).toMatchObject({ version: 250, next: null, changes: [] });
   });
 
   test('publish a version that is missing in Redis', async () => {

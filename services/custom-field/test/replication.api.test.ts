@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { customFieldChanges, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
-import { memoryVersions, type Versions } from '@tocsin/runtime';
+import { customFieldChangePage, customFieldChanges, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
+import { memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
 import { asService, eventually, httpClient } from '@tocsin/testing';
+import { schema } from '../src/schema.ts';
 import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
 
 /** Versions in memory that can be made to fail. */
@@ -26,6 +27,27 @@ const changes = async (workspaceId: number, since: number) => {
   const answer = await httpClient(service.app.url, asService('incident', 'custom-field')).get(path);
   expect(answer.status).toBe(200);
   return customFieldChanges.parse(answer.body);
+};
+const page = async (workspaceId: number, query: string) => {
+  const path = `${INTERNAL_PATHS.customFieldChangePages}?workspace_id=${workspaceId}&${query}`;
+  const answer = await httpClient(service.app.url, asService('incident', 'custom-field')).get(path);
+  expect(answer.status).toBe(200);
+  return { ...customFieldChangePage.parse(answer.body), bytes: answer.text.length };
+};
+/** All pages from a version on. */
+const pages = async (workspaceId: number, since: number) => {
+  const all = [await page(workspaceId, `since=${since}`)];
+  for (let last = all[0]; last?.next != null; last = all.at(-1)) {
+    all.push(await page(workspaceId, `since=${last.version}&after=${last.next}`));
+  }
+  return all;
+};
+/** Larger than the API allows, as earlier releases stored them. */
+const update = async (workspaceId: number, columns: object) => {
+  const url = service.database.url(schema.name);
+  const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 1 });
+  await database('definitions').where({ workspace_id: workspaceId }).update(columns);
+  await database.destroy();
 };
 const publishedVersion = async (workspaceId: number) => (await service.versions.read(['custom_field'], workspaceId))[0];
 
@@ -149,6 +171,48 @@ describe('the replication of definitions', () => {
     await changes(workspaceId, 0);
     expect(await publishedVersion(workspaceId)).toBe(1);
     await eventually(() => service.events.some(({ workspace }) => workspace.id === workspaceId));
+  });
+
+  test('a pull of large definitions is cut into pages of about a mebibyte, oldest changes first', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    for (let number = 1; number <= 9; number += 1) {
+      await client.post(FIELDS, { name: `f${number}`, field_type: 'string' });
+    }
+    await update(workspaceId, { description: 'x'.repeat(400_000) });
+    const all = await pages(workspaceId, 0);
+    expect(all.map(({ version, changes }) => [version, changes.map((change) => change.version)])).toEqual([
+      [1, [1, 2]],
+      [3, [3, 4]],
+      [5, [5, 6]],
+      [7, [7, 8]],
+      [9, [9]],
+    ]);
+    expect(Math.max(...all.map(({ bytes }) => bytes))).toBeLessThan(1_048_576);
+    // What changes during a pull comes with its last pages, in its newest state.
+    const first = await page(workspaceId, 'since=0');
+    await client.patch(`${FIELDS}/${first.changes[0]?.field.id}`, { name: 'new' }, revision(1));
+    const rest = await pages(workspaceId, 8);
+    expect(rest.flatMap(({ changes }) => changes.map(({ field }) => field.name))).toEqual(['f9', 'new']);
+    expect(rest.at(-1)?.version).toBe(10);
+    // Callers of the previous release get all of them at once.
+    expect((await changes(workspaceId, 0)).fields).toHaveLength(9);
+  });
+
+  test('a pull loses none of the definitions that were written at once, with one version', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    for (const name of ['a', 'b', 'c', 'd']) await client.post(FIELDS, { name, field_type: 'string' });
+    await update(workspaceId, { description: 'x'.repeat(600_000), version: 4 });
+    const all = await pages(workspaceId, 0);
+    expect(all.map(({ version, changes }) => [version, changes.map(({ field }) => field.slug)])).toEqual([
+      [3, ['a']],
+      [3, ['b']],
+      [3, ['c']],
+      [4, ['d']],
+    ]);
   });
 
   test('a pull is for other services only', async () => {

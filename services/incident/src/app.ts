@@ -3,7 +3,7 @@ import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/htt
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
+import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service';
 import { owners as ownerClients } from './clients/owners.ts';
 import { slackChat } from './clients/slack.ts';
 import { sourceDocuments } from './clients/source-documents.ts';
@@ -23,6 +23,7 @@ import type { Dependencies } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
 import { chatTokenRotation } from './usecases/rotate-chat-tokens.ts';
+import { workspaceStorage } from './usecases/workspace-storage.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
 export interface Overrides extends ServiceOverrides {
@@ -46,6 +47,8 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const { database, log, metrics } = base;
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
+  const pulls = replicaPulls({ log });
+  const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
 
   const provisioning = {
@@ -70,7 +73,8 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const dependencies: Dependencies = {
     ...provisioning,
     configurations: configurations(database),
-    replicas: replicas({ database, versions: versions.versions, owners, log }),
+    storage,
+    replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
     fields: fieldDefinitions(database),
     documents: sourceDocuments({
       testReceivers: config.testReceivers,
@@ -106,7 +110,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     dispatchers: [provisioner],
-    workers: [relay],
+    workers: [relay, pulls, storage],
     clients: [versions, owners],
   });
 }

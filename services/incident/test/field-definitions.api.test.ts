@@ -35,7 +35,7 @@ const define = async (workspaceId: number, version: number, options: string[]) =
     created_at: '2026-11-20T09:00:00.000Z',
     archived_at: null,
   };
-  await replicaStore(database, workspaceId).putFields(version, [field]);
+  await replicaStore(database, workspaceId).putFields([{ version, row: field }]);
 };
 
 /** Counts the statements of `work`. */

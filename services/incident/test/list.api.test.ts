@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { asUser, httpClient } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
@@ -197,10 +198,12 @@ describe('data of other services', () => {
 
   test('keeps the latest response when an older one arrives after it', async () => {
     const { client, id } = freshWorkspace(service);
-    const statusOf = async (tier: string) => (await client.get(`${LIST}?service_tier=${tier}`)).status;
+    const other = await service.startProcess();
+    const otherClient = httpClient(other.url, asUser('incident', { workspace: { id } }));
+    const statusOf = async (tier: string, from = client) => (await from.get(`${LIST}?service_tier=${tier}`)).status;
     await service.owners.change(id, () => undefined);
     const held = service.owners.holdNext();
-    const first = statusOf('t0');
+    const first = statusOf('t0', otherClient);
     await held.asked;
     await service.owners.change(id, (data) => {
       data.tiers = [{ key: 'gold', label: 'Gold', order: 0, is_default: true }];
@@ -210,6 +213,7 @@ describe('data of other services', () => {
     await first;
     expect(await statusOf('gold')).toBe(200);
     expect(await statusOf('t3')).toBe(400);
+    await other.stop();
   });
 
   test('is used as last copied while its owner is down', async () => {

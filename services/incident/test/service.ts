@@ -1,4 +1,4 @@
-import { type Environment, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
+import { type App, type Environment, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
 import { type Overrides, startApp } from '../src/app.ts';
 import { incidentConfig } from '../src/config.ts';
@@ -9,6 +9,8 @@ import { type FakeOwners, startOwners } from './fakes/owners.ts';
 export interface TestService extends ServiceUnderTest {
   versions: Versions;
   owners: FakeOwners;
+  /** Starts another process of the service on the same database; the caller stops it. */
+  startProcess(): Promise<App>;
 }
 
 export async function startService(
@@ -21,13 +23,13 @@ export async function startService(
   const config = incidentConfig({
     ...harness.settings,
     INCIDENT_DATABASE_URL: harness.databaseUrl,
-    GATEWAY_INTERNAL_URL: owners.url,
-    CATALOG_URL: owners.url,
-    CUSTOM_FIELD_URL: owners.url,
+    GATEWAY_INTERNAL_URL: owners.urls.users,
+    CATALOG_URL: owners.urls.catalog,
+    CUSTOM_FIELD_URL: owners.urls.customFields,
     ...settings,
   });
-  const app = await startApp(config, { ...harness.overrides, versions, ...overrides });
-  return { ...harness.serviceUnderTest(app, owners), versions, owners };
+  const startProcess = async () => startApp(config, { ...harness.overrides, versions, ...overrides });
+  return { ...harness.serviceUnderTest(await startProcess(), owners), versions, owners, startProcess };
 }
 
 /** The service's database, for setup that the API does not offer. */

@@ -32,8 +32,13 @@ export {
   type WorkspaceSnapshot,
 } from './events.ts';
 export {
+  catalogChangePage,
+  type CatalogChangePage,
   catalogChanges,
   type CatalogChanges,
+  changePageQuery,
+  customFieldChangePage,
+  type CustomFieldChangePage,
   customFieldChanges,
   type CustomFieldChanges,
   INTERNAL_PATHS,
@@ -42,6 +47,8 @@ export {
   serviceTier,
   unmanagedReferences,
   type UnmanagedReferences,
+  userChangePage,
+  type UserChangePage,
   userChanges,
   type UserChanges,
 } from './internal.ts';

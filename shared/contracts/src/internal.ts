@@ -3,10 +3,15 @@ import { customFieldDefinition } from './custom-field-definition.ts';
 import { serviceSnapshot, teamSnapshot, userSnapshot } from './events.ts';
 
 /**
- * The internal endpoints. A replica reads its owner's changes by `GET <path>?workspace_id=<id>&since=<version>`: the
- * response has every record that changed after `since`, complete, and the version that the replica then has.
+ * The internal endpoints. A replica reads its owner's changes page by page, by
+ * `GET <path of pages>?workspace_id=<id>&since=<version>&after=<next of the previous page>`, oldest first. Services of the
+ * previous release have only the paths without pages: there the response has every record that changed after `since`, and
+ * the version that the replica then has.
  */
 export const INTERNAL_PATHS = {
+  catalogChangePages: '/internal/changes/pages',
+  customFieldChangePages: '/internal/changes/pages',
+  userChangePages: '/internal/users/changes/pages',
   catalogChanges: '/internal/changes',
   customFieldChanges: '/internal/changes',
   userChanges: '/internal/users/changes',
@@ -15,6 +20,16 @@ export const INTERNAL_PATHS = {
 } as const;
 
 const version = z.int().min(0);
+
+/** The query of the paths of pages. */
+export const changePageQuery = z.strictObject({
+  workspace_id: z.int().min(1),
+  since: version,
+  after: z
+    .string()
+    .regex(/^\d{1,15}\.\d\.\d{1,15}$/)
+    .optional(),
+});
 
 export const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
 
@@ -30,6 +45,22 @@ export const customFieldChanges = z.object({ version, fields: z.array(customFiel
 
 export const userChanges = z.object({ version, users: z.array(userSnapshot) });
 
+/**
+ * A page of changes. With `next` null, the replica has the owner's `version`; otherwise it has all changes up to `version`,
+ * some later ones, and continues with `next`. Each change has the version at which its record was so.
+ */
+const changePage = <Change extends z.ZodType>(change: Change) =>
+  z.object({ version, next: z.string().max(64).nullable(), changes: z.array(change) });
+
+/** `tiers` holds all tiers, in rank order. */
+export const catalogChangePage = changePage(
+  z.union([z.object({ version, team: teamSnapshot }), z.object({ version, service: serviceSnapshot })]),
+).extend({ tiers: z.array(serviceTier) });
+
+export const customFieldChangePage = changePage(z.object({ version, field: customFieldDefinition }));
+
+export const userChangePage = changePage(z.object({ version, user: userSnapshot }));
+
 /** The `service` values of active incidents that are not a slug in the catalog, by count descending, then by value. */
 export const unmanagedReferences = z.object({
   references: z.array(z.object({ value: z.string(), incident_count: z.int().min(1) })),
@@ -42,5 +73,8 @@ export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 export type CatalogChanges = z.infer<typeof catalogChanges>;
 export type CustomFieldChanges = z.infer<typeof customFieldChanges>;
 export type UserChanges = z.infer<typeof userChanges>;
+export type CatalogChangePage = z.infer<typeof catalogChangePage>;
+export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;
+export type UserChangePage = z.infer<typeof userChangePage>;
 export type UnmanagedReferences = z.infer<typeof unmanagedReferences>;
 export type LastIncidentNumber = z.infer<typeof lastIncidentNumber>;

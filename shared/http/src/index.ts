@@ -38,7 +38,8 @@ export {
   type Outcome,
   sweepIdempotencyKeys,
 } from './idempotency.ts';
-export { type InternalClient, internalClient } from './internal-client.ts';
+export { pagesOrAll } from './change-pages.ts';
+export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { jsonEqual } from './json-equal.ts';
 export { checkWeight } from './json-weight.ts';
@@ -87,6 +88,7 @@ export {
   type WorkspaceContext,
 } from './principal.ts';
 export { type Refusals, refusalsOf } from './refusals.ts';
+export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { sendError, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';

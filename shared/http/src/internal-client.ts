@@ -1,60 +1,91 @@
 import { openKeyring } from '@tocsin/runtime';
-import CircuitBreaker from 'opossum';
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
+import { serviceBreaker } from './service-breaker.ts';
 
 /**
  * Calls another service. Each call has a timeout, and the response is validated. While the service is known to be down,
  * calls fail at once.
  */
 export interface InternalClient {
-  /** @throws if the service is down or slow, returns an error status, or a body that does not match `schema` */
+  /**
+   * @throws if the service is down or slow, or returns a body that does not match `schema`
+   * @throws UnexpectedStatus if it returns an error status
+   */
   get<Schema extends z.ZodType>(
     path: string,
-    query: Record<string, string | number>,
+    query: Record<string, string | number | undefined>,
     schema: Schema,
   ): Promise<z.output<Schema>>;
   close(): void;
 }
 
+/** A response of another service with an error status. */
+export class UnexpectedStatus extends Error {
+  readonly status: number;
+
+  constructor(path: string, status: number) {
+    super(`${path} returned status ${status}`);
+    this.status = status;
+  }
+}
+
 const REQUEST_TIMEOUT = 800;
 
-/** After a few failed calls, further ones fail without waiting for the timeout. */
-const BREAKER_OPTIONS = {
-  timeout: false,
-  volumeThreshold: 3,
-  errorThresholdPercentage: 50,
-  rollingCountTimeout: 5_000,
-  resetTimeout: 1_000,
-} as const;
-
-/** @throws ConfigError if the key for calls from `self` to `service` is missing */
+/**
+ * @param options.timeout milliseconds for one call with its response; 800 by default
+ * @throws ConfigError if the key for calls from `self` to `service` is missing
+ */
 export function internalClient(options: {
   baseUrl: string;
   self: string;
   service: string;
   secretKeys: string;
+  timeout?: number;
 }): InternalClient {
-  const keyring = openKeyring(options.secretKeys, principalPurpose(options.self, options.service));
-  const fetchJson = async (
-    path: string,
-    query: Record<string, string | number>,
-    schema: z.ZodType,
-  ): Promise<unknown> => {
-    const url = new URL(path, options.baseUrl);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    const response = await fetch(url, {
-      headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
-      redirect: 'error',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT),
-    });
-    if (!response.ok) throw new Error(`${url.pathname} returned status ${response.status}`);
-    return schema.parse(await response.json());
+  const { baseUrl, self, service, secretKeys, timeout = REQUEST_TIMEOUT } = options;
+  const keyring = openKeyring(secretKeys, principalPurpose(self, service));
+  const breaker = serviceBreaker(baseUrl);
+
+  /** Records whether the service can be reached. */
+  const send = async (url: URL): Promise<Response> => {
+    const slow = setTimeout(() => breaker.probe(), REQUEST_TIMEOUT);
+    try {
+      const response = await fetch(url, {
+        headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeout),
+      });
+      breaker.recordResponse();
+      return response;
+    } catch (error) {
+      const { name } = error as Error;
+      if (name === 'TimeoutError') breaker.probe();
+      else breaker.recordFailure(error as Error);
+      throw error;
+    } finally {
+      clearTimeout(slow);
+    }
   };
-  const breaker = new CircuitBreaker(fetchJson, BREAKER_OPTIONS);
+
   return {
-    get: async <Schema extends z.ZodType>(path: string, query: Record<string, string | number>, schema: Schema) =>
-      (await breaker.fire(path, query, schema)) as z.output<Schema>,
-    close: () => breaker.shutdown(),
+    get: async <Schema extends z.ZodType>(
+      path: string,
+      query: Record<string, string | number | undefined>,
+      schema: Schema,
+    ) => {
+      if (!breaker.closed) throw new Error(`the service ${service} is down`);
+      const url = new URL(path, baseUrl);
+      for (const [name, value] of Object.entries(query)) {
+        if (value !== undefined) url.searchParams.set(name, String(value));
+      }
+      const response = await send(url);
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw new UnexpectedStatus(url.pathname, response.status);
+      }
+      return schema.parse(await response.json());
+    },
+    close: () => breaker.stop(),
   };
 }

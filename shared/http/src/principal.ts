@@ -43,6 +43,8 @@ const userPrincipal = z.object({
     short_title_required: z.boolean(),
     /** Whether an administrator has set a rate limit for it; a principal of an older gateway does not say. */
     own_rate_limit: z.boolean().optional(),
+    /** Those that are not the default; null is unlimited. A gateway of an earlier release sends none. */
+    quotas: z.record(z.string(), z.int().min(0).nullable()).optional(),
   }),
   user_id: id,
   key_id: id,

@@ -1,4 +1,11 @@
-import { DomainError } from '@tocsin/http';
+import {
+  ARCHIVED_FACTOR,
+  DomainError,
+  quotaExceeded,
+  type QuotaName,
+  quotaOf,
+  type WorkspaceContext,
+} from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/runtime';
 import { numberedSlug, type SlugChoice } from './slug.ts';
 
@@ -9,20 +16,53 @@ const BATCH = 100;
  * The writes to a table of one workspace's resources, over a pool or a transaction. The table has the columns `id`,
  * `workspace_id`, `revision`, `slug` and `version` (the workspace's version at the last change), and the constraint
  * `<table>_workspace_id_slug_unique`.
+ * It also has the column `archived_at`.
  * @param options.label the resource as error messages name it: "service"
+ * @param options.quota the quota of its active rows
+ * @param options.quotaField the field that the refusal of a new row names, which is 400 then instead of 409
  */
 export function resourceTable<Kind extends { id: number; revision: number; slug: string }>(
   db: Knex,
   options: {
     table: string;
     label: string;
+    quota: Extract<QuotaName, 'teams' | 'services' | 'custom_fields'>;
+    quotaField?: string;
     workspaceId: number;
     toColumns: (resource: Omit<Kind, 'id'>) => Record<string, unknown>;
   },
 ) {
-  const { table, label, workspaceId, toColumns } = options;
+  const { table, label, quota, quotaField, workspaceId, toColumns } = options;
   const rows = () => db(table).where({ workspace_id: workspaceId });
+  /** Counts the active rows and all rows, up to a limit each. */
+  const count = async (limit: number): Promise<{ active: number; all: number }> => {
+    const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
+      `select (select count(workspace_id) from
+           (select workspace_id from ?? where workspace_id = ? and archived_at is null limit ?) as counted) as active,
+         (select count(workspace_id) from (select workspace_id from ?? where workspace_id = ? limit ?) as counted) as all`,
+      [table, workspaceId, limit, table, workspaceId, limit],
+    );
+    return rows[0];
+  };
   return {
+    /**
+     * Checks that the workspace may have one more active row. The caller holds the lock of the workspace's version, as every
+     * creation and restoration does. A quota below the present number refuses new rows only.
+     * @param options.isNew false for a restoration
+     * @throws DomainError `invalid_resource_state`, or `invalid_request` naming `quotaField`
+     */
+    async checkQuota({ workspace, isNew }: { workspace: WorkspaceContext; isNew: boolean }): Promise<void> {
+      const limit = quotaOf(workspace, quota);
+      if (limit === null) return;
+      const kinds = `${label}s`;
+      const field = isNew ? quotaField : undefined;
+      const { active, all } = await count(ARCHIVED_FACTOR * limit);
+      if (active >= limit) throw quotaExceeded(quota, `at most ${limit} active ${kinds}`, field);
+      if (isNew && all >= ARCHIVED_FACTOR * limit) {
+        throw quotaExceeded(quota, `at most ${ARCHIVED_FACTOR * limit} ${kinds} with the archived ones`, field);
+      }
+    },
+
     /** Locks a row, if it exists, until the transaction ends. */
     async lock(id: number): Promise<void> {
       await rows().where({ id }).forUpdate().select('id');

@@ -1,5 +1,14 @@
 export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export {
+  CHANGE_PAGE_LIMITS,
+  type ChangePage,
+  type ChangesFrom,
+  type ChangeSource,
+  type PageLimits,
+  readAllChanges,
+  readChangePage,
+} from './change-pages.ts';
+export {
   brokerSettings,
   ConfigError,
   databaseSettings,

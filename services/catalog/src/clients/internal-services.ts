@@ -2,30 +2,43 @@ import {
   INTERNAL_PATHS,
   unmanagedReferences,
   type UnmanagedReferences,
-  type UserChanges,
+  type UserChangePage,
+  userChangePage,
   userChanges,
 } from '@tocsin/contracts';
-import { internalClient } from '@tocsin/http';
+import { internalClient, pagesOrAll } from '@tocsin/http';
 
 /** Internal HTTP calls to the gateway and the incident service, each with a timeout and a circuit breaker per service. */
 export interface InternalServices {
-  /** Gets the gateway's users that changed after version `since`, and the version that includes these changes. */
-  userChanges(workspaceId: number, since: number): Promise<UserChanges>;
+  /** Gets a page of the gateway's users that changed after version `since`, and after the position `after`. */
+  userChanges(from: { workspaceId: number; since: number; after: string | undefined }): Promise<UserChangePage>;
   /** Gets the values that incidents name as their service although the catalog has no such service. */
   unmanagedReferences(workspaceId: number): Promise<UnmanagedReferences>;
   close(): void;
 }
+
+/** Milliseconds for one page. A request does not wait as long; then the pull continues in the background. */
+const PAGE_TIMEOUT = 2_500;
 
 export function internalServices(options: {
   urls: { gateway: string; incident: string };
   secretKeys: string;
 }): InternalServices {
   const { urls, secretKeys } = options;
-  const gateway = internalClient({ baseUrl: urls.gateway, self: 'catalog', service: 'gateway', secretKeys });
+  const gateway = internalClient({
+    baseUrl: urls.gateway,
+    self: 'catalog',
+    service: 'gateway',
+    secretKeys,
+    timeout: PAGE_TIMEOUT,
+  });
   const incident = internalClient({ baseUrl: urls.incident, self: 'catalog', service: 'incident', secretKeys });
   return {
-    userChanges: async (workspaceId, since) =>
-      gateway.get(INTERNAL_PATHS.userChanges, { workspace_id: workspaceId, since }, userChanges),
+    userChanges: pagesOrAll(gateway, {
+      pages: { path: INTERNAL_PATHS.userChangePages, schema: userChangePage },
+      all: { path: INTERNAL_PATHS.userChanges, schema: userChanges },
+      toPage: ({ version, users }) => ({ version, next: null, changes: users.map((user) => ({ version, user })) }),
+    }),
     unmanagedReferences: async (workspaceId) =>
       incident.get(INTERNAL_PATHS.unmanagedReferences, { workspace_id: workspaceId }, unmanagedReferences),
     close: () => [gateway, incident].forEach((client) => client.close()),

@@ -34,7 +34,7 @@ const writeTeams = { tag: 'Teams', scope: 'teams:write', needs: ['active_respond
 const params = z.strictObject({ id: pathId });
 const memberParams = z.strictObject({ id: pathId, userId: pathId });
 const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
-const created = { idempotent: true, errors: ['duplicate_slug'] } as const;
+const created = { idempotent: true, errors: ['duplicate_slug', 'invalid_resource_state'] } as const;
 /** Fails while the resource is archived. */
 const mutable = { errors: ['invalid_resource_state'] } as const;
 const restored = { errors: ['invalid_resource_state', 'invalid_relationship_state'] } as const;

@@ -7,6 +7,6 @@ export const userEventHandlers: EventHandlers = {
     const store = userStore(trx, workspace.id);
     // Locks the version's row before the user's row, in the order of a pull: the other order could deadlock with one.
     await store.raiseVersionIfNext(data.version);
-    await store.upsert(data.version, [data.user]);
+    await store.upsert([{ version: data.version, user: data.user }]);
   },
 };

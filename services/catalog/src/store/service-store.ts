@@ -48,9 +48,10 @@ export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]
 
 /** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
-  const { lock, resolveSlug, insert, update } = resourceTable<Service>(db, {
+  const { lock, checkQuota, resolveSlug, insert, update } = resourceTable<Service>(db, {
     table: 'services',
     label: 'service',
+    quota: 'services',
     workspaceId,
     toColumns,
   });
@@ -79,6 +80,7 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return get(id);
     },
 
+    checkQuota,
     resolveSlug,
     insert,
     update,
@@ -107,9 +109,9 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return (await query).map(toService);
     },
 
-    /** Returns the services that changed after a version. */
-    changedSince: async (version: number): Promise<Service[]> =>
-      (await withOwner().where('services.version', '>', version)).map(toService),
+    /** Returns the services with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Service[]> =>
+      (await withOwner().whereIn('services.id', ids)).map(toService),
 
     /** Returns those of the texts that are slugs of services, archived ones included. */
     async findSlugs(texts: readonly string[]): Promise<Set<string>> {

@@ -37,9 +37,10 @@ export interface TeamPosition {
 
 /** The teams of one workspace, over a pool or a transaction. */
 export function teamStore(db: Knex, workspaceId: number) {
-  const { lock, resolveSlug, insert, update } = resourceTable<Team>(db, {
+  const { lock, checkQuota, resolveSlug, insert, update } = resourceTable<Team>(db, {
     table: 'teams',
     label: 'team',
+    quota: 'teams',
     workspaceId,
     toColumns,
   });
@@ -105,6 +106,7 @@ export function teamStore(db: Knex, workspaceId: number) {
       return rows[0]?.height ?? 0;
     },
 
+    checkQuota,
     resolveSlug,
     insert,
     update,
@@ -119,9 +121,9 @@ export function teamStore(db: Knex, workspaceId: number) {
       return (await query).map(toTeam);
     },
 
-    /** Returns the teams that changed after a version. */
-    changedSince: async (version: number): Promise<Team[]> =>
-      (await withMemberCount().where('version', '>', version)).map(toTeam),
+    /** Returns the teams with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Team[]> =>
+      (await withMemberCount().whereIn('id', ids)).map(toTeam),
   };
 }
 

@@ -5,23 +5,38 @@ import { sortKeyOf } from '../domain/sort-key.ts';
 /** Rows per statement: a statement takes at most 65,535 values. */
 const BATCH = 1_000;
 
+export interface UserReplicaVersion {
+  /** The replica has all changes up to this version. */
+  version: number;
+  /** Where a pull that is not complete continues; null after a complete one. */
+  position: string | null;
+}
+
+/** A user and the version of the workspace at which the user was so. */
+export interface VersionedUser {
+  version: number;
+  user: UserSnapshot;
+}
+
 /** The replica of the gateway's users of one workspace, over a pool or a transaction. */
 export function userStore(db: Knex, workspaceId: number) {
   return {
-    /** Returns the version up to which the replica has all changes; `undefined` before the first pull. */
-    async findVersion(): Promise<number | undefined> {
-      const row = await db('replica_versions')
+    /** Returns `undefined` before the first pull. */
+    findVersion: async (): Promise<UserReplicaVersion | undefined> =>
+      db('replica_versions')
         .where({ workspace_id: workspaceId })
-        .first<{ version: number } | undefined>('version');
-      return row?.version;
-    },
+        .first<UserReplicaVersion | undefined>('version', 'position'),
 
-    /** Raises the version after a pull. Never lowers it: two pulls may end in either order. */
-    async raiseVersion(version: number): Promise<void> {
+    /** Raises the version after a page. Never lowers it: two pulls may end in either order. */
+    async raiseVersion({ version, position }: UserReplicaVersion): Promise<void> {
       await db('replica_versions')
-        .insert({ workspace_id: workspaceId, version })
+        .insert({ workspace_id: workspaceId, version, position })
         .onConflict('workspace_id')
-        .merge({ version: db.raw('greatest(replica_versions.version, excluded.version)') });
+        .merge({
+          version: db.raw('greatest(replica_versions.version, excluded.version)'),
+          position: db.raw(`case when excluded.version >= replica_versions.version then excluded.position
+            else replica_versions.position end`),
+        });
     },
 
     /** Raises the version after one event. Does nothing if earlier changes are still missing. */
@@ -31,9 +46,9 @@ export function userStore(db: Knex, workspaceId: number) {
         .update({ version });
     },
 
-    /** Writes users as they were at `version`; users that are stored with a later version stay unchanged. */
-    async upsert(version: number, users: readonly UserSnapshot[]): Promise<void> {
-      const rows = users.map(({ id, email, name, active }) => ({
+    /** Writes users; those that are stored with a later version stay unchanged. */
+    async upsert(users: readonly VersionedUser[]): Promise<void> {
+      const rows = users.map(({ version, user: { id, email, name, active } }) => ({
         id,
         workspace_id: workspaceId,
         email,
@@ -47,7 +62,7 @@ export function userStore(db: Knex, workspaceId: number) {
           .insert(rows.slice(start, start + BATCH))
           .onConflict('id')
           .merge()
-          .where('replica_users.version', '<=', version);
+          .where('replica_users.version', '<=', db.raw('excluded.version'));
       }
     },
 

@@ -24,7 +24,7 @@ export async function archiveService(dependencies: Dependencies, command: Caller
 
 /**
  * Restores an archived service (contract: Catalog).
- * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_relationship_state` if its owner is archived
+ * @throws DomainError `not_found`, `invalid_resource_state` also for the quota, `invalid_relationship_state` if its owner is archived
  */
 export async function restoreService(dependencies: Dependencies, command: Caller & { id: number }): Promise<Service> {
   const workspaceId = command.principal.workspace.id;
@@ -34,6 +34,7 @@ export async function restoreService(dependencies: Dependencies, command: Caller
     const service = restore(current, dependencies.clock.now());
     await checkKeptTeam(trx, { workspaceId, id: service.ownerTeamId, field: 'owner_team_id' });
     const version = await nextVersion();
+    await store.checkQuota({ workspace: command.principal.workspace, isNew: false });
     await store.update(service, version);
     await outbox(trx).add(serviceChanged(command, service, version));
     return service;

@@ -26,7 +26,7 @@ export async function archiveTeam(dependencies: Dependencies, command: Caller & 
 
 /**
  * Restores an archived team (contract: Catalog).
- * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_relationship_state` if its parent is archived
+ * @throws DomainError `not_found`, `invalid_resource_state` also for the quota, `invalid_relationship_state` if its parent is archived
  */
 export async function restoreTeam(dependencies: Dependencies, command: Caller & { id: number }): Promise<Team> {
   const { workspace } = command.principal;
@@ -38,6 +38,7 @@ export async function restoreTeam(dependencies: Dependencies, command: Caller & 
     const team = restore(await store.getForUpdate(command.id), dependencies.clock.now());
     await checkKeptTeam(trx, { workspaceId: workspace.id, id: team.parentTeamId, field: 'parent_team_id' });
     const version = await nextVersion();
+    await store.checkQuota({ workspace, isNew: false });
     await store.update(team, version);
     await outbox(trx).add(teamChanged(command, team, version));
     return team;

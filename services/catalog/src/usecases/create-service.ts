@@ -20,7 +20,8 @@ export interface CreateServiceCommand extends Caller {
 /**
  * Creates a service (contract: Catalog). The service, its event and the result of its Idempotency-Key are committed together.
  * @returns the text of the response
- * @throws DomainError `invalid_request` if the owner or tier does not exist, `duplicate_slug`
+ * @throws DomainError `invalid_request` if the owner or tier does not exist, `invalid_resource_state` for the quota,
+ *   `duplicate_slug`
  */
 export async function createService(dependencies: Dependencies, command: CreateServiceCommand): Promise<string> {
   const { principal, body, claim, render } = command;
@@ -41,6 +42,7 @@ export async function createService(dependencies: Dependencies, command: CreateS
     // Read under the version's lock, so that a concurrent change of the tiers is either committed or waits.
     const tier = getTier(await configurationStore(trx, workspaceId).tiers(), body.tier);
     const store = serviceStore(trx, workspaceId);
+    await store.checkQuota({ workspace: principal.workspace, isNew: true });
     const now = dependencies.clock.now();
     const service = await store.insert(
       {

@@ -18,7 +18,8 @@ export interface CreateTeamCommand extends Caller {
 /**
  * Creates a team (contract: Catalog). The team, its event and the result of its Idempotency-Key are committed together.
  * @returns the text of the response
- * @throws DomainError `invalid_request` if the parent is not an active team, `duplicate_slug`
+ * @throws DomainError `invalid_request` if the parent is not an active team, `invalid_resource_state` for the quota,
+ *   `duplicate_slug`
  */
 export async function createTeam(dependencies: Dependencies, command: CreateTeamCommand): Promise<string> {
   const { principal, body, claim, render } = command;
@@ -33,6 +34,7 @@ export async function createTeam(dependencies: Dependencies, command: CreateTeam
       await checkParent(trx, { workspaceId, parentId: parentTeamId });
     }
     const version = await nextVersion();
+    await store.checkQuota({ workspace: principal.workspace, isNew: true });
     const now = dependencies.clock.now();
     const team = await store.insert(
       {

@@ -1,30 +1,59 @@
-import type { CatalogChanges } from '@tocsin/contracts';
+import type { CatalogChangePage, CatalogChanges } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
-import { versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, type ChangeSource, readAllChanges, readChangePage, versionStore } from '@tocsin/runtime';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from './context.ts';
 
-/** Returns what changed in a workspace's catalog after version `since`, and the version that a replica reaches with it. */
-export async function readChanges(
-  dependencies: Dependencies,
-  { workspaceId, since }: { workspaceId: number; since: number },
-): Promise<CatalogChanges> {
+type Change = { team: ReturnType<typeof teamSnapshot> } | { service: ReturnType<typeof serviceSnapshot> };
+
+/** Returns a page of what changed in a workspace's catalog, and all its tiers. */
+export async function readCatalogChangePage(dependencies: Dependencies, from: ChangesFrom): Promise<CatalogChangePage> {
   const { database } = dependencies;
-  // The version before the rows: a change that commits in between is returned again next time, and none is missed.
-  const version = await versionStore(database, workspaceId).current();
-  const [teams, services, tiers] = await Promise.all([
-    teamStore(database, workspaceId).changedSince(since),
-    serviceStore(database, workspaceId).changedSince(since),
-    configurationStore(database, workspaceId).tiers(),
-  ]);
-  await raiseVersion(dependencies, { workspaceId, version });
+  const { workspaceId } = from;
+  const sources: ChangeSource<Change>[] = [
+    {
+      table: 'teams',
+      read: async (ids) =>
+        (await teamStore(database, workspaceId).listByIds(ids)).map((team) => ({
+          id: team.id,
+          change: { team: teamSnapshot(team) },
+        })),
+    },
+    {
+      table: 'services',
+      read: async (ids) =>
+        (await serviceStore(database, workspaceId).listByIds(ids)).map((service) => ({
+          id: service.id,
+          change: { service: serviceSnapshot(service) },
+        })),
+    },
+  ];
+  const page = await readChangePage(database, {
+    from,
+    current: async () => versionStore(database, workspaceId).current(),
+    sources,
+  });
+  // After the version was read: the tiers have every change up to it.
+  const tiers = await configurationStore(database, workspaceId).tiers();
+  if (page.next === null) await raiseVersion(dependencies, { workspaceId, version: page.version });
   return {
-    version,
-    teams: teams.map(teamSnapshot),
-    services: services.map(serviceSnapshot),
+    ...page,
     tiers: tiers.map(({ key, label, order, isDefault }) => ({ key, label, order, is_default: isDefault })),
+  };
+}
+
+/** Returns all that changed in a workspace's catalog after version `since`, for services of the previous release. */
+export async function readCatalogChanges(dependencies: Dependencies, from: ChangesFrom): Promise<CatalogChanges> {
+  const { last, changes } = await readAllChanges(from, async (position) =>
+    readCatalogChangePage(dependencies, position),
+  );
+  return {
+    version: last.version,
+    teams: changes.flatMap((change) => ('team' in change ? [change.team] : [])),
+    services: changes.flatMap((change) => ('service' in change ? [change.service] : [])),
+    tiers: last.tiers,
   };
 }

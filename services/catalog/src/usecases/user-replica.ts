@@ -1,5 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/http';
-import { boundedCache, type Knex, type Logger } from '@tocsin/runtime';
+import { pullPages, type ReplicaPulls } from '@tocsin/service';
+import { boundedCache, type Knex } from '@tocsin/runtime';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { userStore } from '../store/user-store.ts';
 
@@ -7,14 +8,19 @@ import { userStore } from '../store/user-store.ts';
 export interface UserReplica {
   /**
    * Pulls the changes up to the version that the request carries, unless the replica already has them. If the gateway cannot
-   * be reached, the replica stays as it is.
+   * be reached, the replica stays as it is; if there is more to fetch than fits into the time of a request, that goes on in
+   * the background.
    * @returns whether the replica is current; if not, it may lack a user who exists
    */
   refresh(workspace: WorkspaceContext): Promise<boolean>;
 }
 
-export function userReplica(options: { database: Knex; internalServices: InternalServices; log: Logger }): UserReplica {
-  const { database, internalServices, log } = options;
+export function userReplica(options: {
+  database: Knex;
+  internalServices: InternalServices;
+  pulls: ReplicaPulls;
+}): UserReplica {
+  const { database, internalServices, pulls } = options;
   // A replica's version only rises, so a cached one is a lower bound, whichever process raised it since.
   const reachedVersions = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
 
@@ -22,39 +28,41 @@ export function userReplica(options: { database: Knex; internalServices: Interna
     async refresh(workspace) {
       if ((reachedVersions.get(workspace.id) ?? -1) >= workspace.version) return true;
       const stored = await userStore(database, workspace.id).findVersion();
-      if (stored !== undefined && stored >= workspace.version) {
-        reachedVersions.set(workspace.id, stored);
+      if (stored?.position === null && stored.version >= workspace.version) {
+        reachedVersions.set(workspace.id, stored.version);
         return true;
       }
-      try {
-        const pulled = await pull({ database, internalServices, workspace, since: stored ?? 0 });
-        reachedVersions.set(workspace.id, pulled);
-        return true;
-      } catch (error) {
-        log.warn(
-          { err: error, workspace: workspace.id },
-          'cannot get users from the gateway; using the replica as it is',
-        );
-        return false;
-      }
+      const pulled = await pulls.run({
+        key: String(workspace.id),
+        pull: async (signal) => pull({ database, internalServices, workspaceId: workspace.id, signal }),
+      });
+      if (pulled === undefined) return false;
+      reachedVersions.set(workspace.id, pulled);
+      return true;
     },
   };
 }
 
-/** @returns the version that the replica reached */
+/** @returns the version that the replica reached; undefined if the signal was aborted before */
 async function pull(options: {
   database: Knex;
   internalServices: InternalServices;
-  workspace: WorkspaceContext;
-  since: number;
-}): Promise<number> {
-  const { database, internalServices, workspace, since } = options;
-  const { version, users } = await internalServices.userChanges(workspace.id, since);
-  await database.transaction(async (trx) => {
-    const store = userStore(trx, workspace.id);
-    // First, because its lock serializes the pulls of a workspace. No pull holds it during a network call.
-    await store.raiseVersion(version);
-    await store.upsert(version, users);
+  workspaceId: number;
+  signal: AbortSignal;
+}): Promise<number | undefined> {
+  const { database, internalServices, workspaceId, signal } = options;
+  const stored = await userStore(database, workspaceId).findVersion();
+  return pullPages({
+    from: { since: stored?.version ?? 0, after: stored?.position ?? undefined },
+    signal,
+    fetch: async (from) => internalServices.userChanges({ workspaceId, ...from }),
+    apply: async ({ version, next, changes }) =>
+      database.transaction(async (trx) => {
+        const store = userStore(trx, workspaceId);
+        // First, because its lock serializes the pulls of a workspace. No pull holds it during a network call.
+        await store.raiseVersion({ version, position: next });
+        await store.upsert(changes);
+        return version;
+      }),
   });
-  return version;
 }

@@ -6,10 +6,12 @@ export interface FakeInternalServices {
   url: string;
   /** The number of requests by path. */
   requestCounts: Map<string, number>;
-  /** While true, every response is a 503. */
+  /** While true, every connection is closed without a response. */
   down: boolean;
   /** While true, no request gets a response. */
   silent: boolean;
+  /** Users in one page. */
+  pageSize: number;
   /** Changes a user of a workspace at the gateway and returns the workspace's new version. */
   setUser(workspaceId: number, user: Partial<UserSnapshot> & { id: number }): number;
   /** The unmanaged references of each workspace. */
@@ -34,10 +36,17 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
     if (url.pathname === '/internal/unmanaged-references') {
       return fake.references.get(id) ?? { references: [], truncated: false };
     }
-    if (url.pathname !== '/internal/users/changes') return undefined;
-    const since = Number(url.searchParams.get('since'));
+    if (url.pathname !== '/internal/users/changes/pages') return undefined;
     const { version, users } = workspaceOf(id);
-    return { version, users: [...users.values()].filter((user) => user.version > since) };
+    const [since = 0] = (url.searchParams.get('after') ?? url.searchParams.get('since') ?? '').split('.').map(Number);
+    const changed = [...users.values()].filter((user) => user.version > since).sort((a, b) => a.version - b.version);
+    const page = changed.slice(0, fake.pageSize);
+    const last = page.at(-1)?.version ?? 0;
+    return {
+      version: page.length < changed.length ? last : version,
+      next: page.length < changed.length ? `${last}.0.0` : null,
+      changes: page.map((user) => ({ version: user.version, user })),
+    };
   };
 
   const server = await listen(
@@ -45,8 +54,9 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
       const url = new URL(request.url ?? '/', 'http://localhost');
       fake.requestCounts.set(url.pathname, (fake.requestCounts.get(url.pathname) ?? 0) + 1);
       if (fake.silent) return;
+      if (fake.down) return void request.socket.destroy();
       const body = responseTo(url);
-      response.statusCode = fake.down ? 503 : body === undefined ? 404 : 200;
+      response.statusCode = body === undefined ? 404 : 200;
       response.end(JSON.stringify(body));
     },
     { host: '127.0.0.1', port: 0 },
@@ -56,6 +66,7 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
     requestCounts: new Map(),
     down: false,
     silent: false,
+    pageSize: 2_000,
     setUser(workspaceId, user) {
       const workspace = workspaceOf(workspaceId);
       workspace.version += 1;

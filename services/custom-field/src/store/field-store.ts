@@ -58,9 +58,11 @@ const MAX_SORT_ORDER = 2_147_483_647;
 
 /** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const { resolveSlug, insert, update } = resourceTable<Field>(db, {
+  const { checkQuota, resolveSlug, insert, update } = resourceTable<Field>(db, {
     table: 'definitions',
     label: 'custom field',
+    quota: 'custom_fields',
+    quotaField: 'name',
     workspaceId,
     toColumns: COLUMNS.toRow,
   });
@@ -78,6 +80,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
     getForUpdate: async (id: number): Promise<Field> =>
       toFoundField(await fields().where({ id }).forUpdate().first<FieldRow | undefined>(COLUMNS.names)),
 
+    checkQuota,
     resolveSlug,
     insert,
     update,
@@ -122,10 +125,8 @@ export function fieldStore(db: Knex, workspaceId: number) {
         return rows.map(COLUMNS.toEntity);
       }),
 
-    /** Returns the definitions that changed after a version. */
-    changedSince: async (version: number): Promise<Field[]> =>
-      (await fields().where('version', '>', version).orderBy('id').select<FieldRow[]>(COLUMNS.names)).map(
-        COLUMNS.toEntity,
-      ),
+    /** Returns the definitions with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Field[]> =>
+      (await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names)).map(COLUMNS.toEntity),
   };
 }

@@ -17,7 +17,10 @@ export interface ArchiveFieldCommand extends Caller {
 export const archiveField = async (dependencies: Dependencies, command: ArchiveFieldCommand) =>
   changeState(dependencies, command, archive);
 
-/** Restores an archived definition. @throws DomainError `not_found`; `invalid_resource_state` if it is not archived */
+/**
+ * Restores an archived definition.
+ * @throws DomainError `not_found`; `invalid_resource_state` if it is not archived, or for the quota
+ */
 export const restoreField = async (dependencies: Dependencies, command: ArchiveFieldCommand) =>
   changeState(dependencies, command, restore);
 
@@ -31,6 +34,7 @@ async function changeState(
     const current = await store.getForUpdate(command.id);
     const field = transition(current, dependencies.clock.now());
     const version = await nextVersion();
+    if (field.archivedAt === null) await store.checkQuota({ workspace: command.principal.workspace, isNew: false });
     await store.update(field, version);
     await outbox(trx).add(fieldChanged(command, field, version));
     return field;

@@ -9,22 +9,22 @@ export const replicaHandlers: EventHandlers = {
   'user.changed': async ({ workspace, data }, trx) => {
     const store = replicaStore(trx, workspace.id);
     await store.advanceByOne('users', data.version);
-    await store.putUsers(data.version, [data.user]);
+    await store.putUsers([{ version: data.version, row: data.user }]);
   },
   'team.changed': async ({ workspace, data }, trx) => {
     const store = replicaStore(trx, workspace.id);
     await store.advanceByOne('catalog', data.version);
-    await store.putTeams(data.version, [data.team]);
+    await store.putTeams([{ version: data.version, row: data.team }]);
   },
   'service.changed': async ({ workspace, data }, trx) => {
     const store = replicaStore(trx, workspace.id);
     await store.advanceByOne('catalog', data.version);
-    await store.putServices(data.version, [data.service]);
+    await store.putServices([{ version: data.version, row: data.service }]);
   },
   'custom-field.changed': async ({ workspace, data }, trx) => {
     const store = replicaStore(trx, workspace.id);
     await store.advanceByOne('custom_field', data.version);
-    await store.putFields(data.version, [data.field]);
+    await store.putFields([{ version: data.version, row: data.field }]);
   },
   'workspace.changed': async ({ workspace, data }, trx) => {
     // The event changes no user, but the users' replica uses the workspace's version.

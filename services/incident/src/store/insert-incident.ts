@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ClaimedRow, idempotencyInProgress } from '@tocsin/http';
+import { type ClaimedRow, idempotencyInProgress, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/runtime';
@@ -40,6 +40,8 @@ export interface IncidentInsert {
   provisioning: NewProvisioning | undefined;
   /** The version of the configuration that status and severity were checked against. */
   configurationVersion: number;
+  /** How many incidents the workspace may have; null: unlimited. */
+  quota: number | null;
   placeholders: Placeholders;
   /** Its body contains placeholders. */
   event: OutboxRow;
@@ -60,12 +62,13 @@ const COLUMNS: readonly Column<keyof IncidentRow | ListColumn>[] = [
 ];
 const COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
 
-const FIRST_COLUMN_PARAMETER = 12;
+const FIRST_COLUMN_PARAMETER = 13;
 /** With types: a parameter in a select list has none of its own. */
 const VALUES = COLUMNS.map(({ type }, index) => `$${index + FIRST_COLUMN_PARAMETER}::${type}`);
 const RESPONSE_TEXT = `$${COLUMNS.length + FIRST_COLUMN_PARAMETER}::text`;
 
 const WORKSPACE = '$7::bigint';
+const QUOTA = '$12::bigint';
 
 /** Finds the claim of an Idempotency-Key by its primary key, so that it takes little time while the counter is locked. */
 const CLAIM = `
@@ -81,17 +84,19 @@ const insertValues = (parameter: string) => `, inserted_values as (
 /**
  * Writes a new incident in one statement and one round trip: the number (as late as possible, because the counter's row is
  * locked until the commit), the incident, its values, its provisioning, its event and the result of its Idempotency-Key. It
- * writes nothing if the claim is lost or the configuration has changed: the condition of the conflict sees the row as it is
- * after locking, not as it was when the statement began.
+ * writes nothing if the claim is lost, the configuration has changed or the quota is used up: the condition of the conflict
+ * sees the row as it is after locking, not as it was when the statement began. Incidents are never deleted, so the last
+ * number is how many there are.
  */
 const INSERT = `
   with held_claim as (
     select 1 from idempotency_keys where ${CLAIM} and state = 'claimed' for update
   ), numbered as (
     insert into incident_counters as counter (workspace_id, last, configuration_version)
-    select ${WORKSPACE}, 1, $11::bigint where $1::uuid is null or exists (select 1 from held_claim)
+    select ${WORKSPACE}, 1, $11::bigint
+      where ($1::uuid is null or exists (select 1 from held_claim)) and coalesce(${QUOTA} > 0, true)
     on conflict (workspace_id) do update set last = counter.last + 1
-      where counter.configuration_version = excluded.configuration_version
+      where counter.configuration_version = excluded.configuration_version and coalesce(counter.last < ${QUOTA}, true)
     returning last as number
   ), created as (
     insert into incidents (number, ${COLUMN_NAMES})
@@ -127,9 +132,14 @@ function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): Op
   return parts;
 }
 
-/** Returns one row; if nothing was inserted, only `is_held` is set. */
+/**
+ * Returns one row; if nothing was inserted, only `is_held` and `is_full` are set. `is_full` is as it was when the statement
+ * began: it is false if another create has just used up the quota.
+ */
 const RESULT = `
-  select created.id, created.number, ($1::uuid is null or exists (select 1 from held_claim)) as is_held
+  select created.id, created.number, ($1::uuid is null or exists (select 1 from held_claim)) as is_held,
+    ${QUOTA} is not null and (${QUOTA} = 0 or exists (
+      select 1 from incident_counters where workspace_id = ${WORKSPACE} and last >= ${QUOTA})) as is_full
   from (select) as always left join created on true`;
 
 interface CreatedIncident {
@@ -141,14 +151,16 @@ interface ResultRow {
   id: number | null;
   number: number | null;
   is_held: boolean;
+  is_full: boolean;
 }
 
 /**
- * @throws DomainError `idempotency_in_progress` if another request took over the claim
- * @throws ConfigurationChanged
+ * @throws DomainError `idempotency_in_progress` if another request took over the claim, `invalid_resource_state` if the quota
+ *   is used up
+ * @throws ConfigurationChanged also if another create has just used up the quota; the next attempt reports that
  */
 export async function insertIncident(database: Knex, insert: IncidentInsert): Promise<CreatedIncident> {
-  const { incident, configurationVersion, placeholders, event, claim } = insert;
+  const { incident, configurationVersion, quota, placeholders, event, claim } = insert;
   const columns = toColumns(incident);
   const parameters = [
     claim?.row.token ?? null,
@@ -162,6 +174,7 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
     claim?.row.route ?? null,
     claim?.row.key ?? null,
     configurationVersion,
+    quota,
     ...COLUMNS.map(({ name }) => columns[name] ?? null),
     claim?.text ?? null,
   ];
@@ -175,6 +188,7 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
   );
   if (result?.is_held !== true) throw idempotencyInProgress();
   const { id, number } = result;
+  if (id === null && quota !== null && result.is_full) throw quotaExceeded('incidents', `at most ${quota} incidents`);
   if (id === null || number === null) throw new ConfigurationChanged();
   return { id, number };
 }

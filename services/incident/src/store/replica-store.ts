@@ -6,41 +6,57 @@ export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 export interface ReplicaVersion {
   /** The replica has every change of the owner up to this version. */
   version: number;
-  /** The gateway's version of the workspace at the last call of the owner. */
+  /** The gateway's version of the workspace at the last complete pull. */
   workspaceVersion: number;
+  /** Where a pull that is not complete continues; null after a complete one. */
+  position: string | null;
 }
 
 interface VersionRow {
   version: number;
   workspace_version: number;
+  position: string | null;
 }
+
+const VERSION_COLUMNS = ['version', 'workspace_version', 'position'] as const;
 
 const toVersion = (row: VersionRow): ReplicaVersion => ({
   version: row.version,
   workspaceVersion: row.workspace_version,
+  position: row.position,
 });
+
+/** A row of a replica and the version at which it was so. */
+export interface Versioned<Snapshot> {
+  version: number;
+  row: Snapshot;
+}
 
 /** Rows per statement; a statement has at most 65,535 parameters. */
 const BATCH_SIZE = 5_000;
 
 /** Stores the replicas of other services' data for one workspace, over a pool or a transaction. */
 export function replicaStore(db: Knex, workspaceId: number) {
-  /** Writes the rows of `version`; keeps a row of a later version. */
-  const upsert = async (table: string, version: number, rows: Record<string, unknown>[]) => {
+  /** Writes rows; keeps those that are stored with a later version. */
+  const upsert = async <Snapshot>(
+    table: string,
+    rows: readonly Versioned<Snapshot>[],
+    toColumns: (row: Snapshot) => Record<string, unknown>,
+  ) => {
     for (let start = 0; start < rows.length; start += BATCH_SIZE) {
       const batch = rows.slice(start, start + BATCH_SIZE);
       await db(table)
-        .insert(batch.map((row) => ({ ...row, workspace_id: workspaceId, version })))
+        .insert(batch.map(({ version, row }) => ({ ...toColumns(row), workspace_id: workspaceId, version })))
         .onConflict('id')
         .merge()
-        .where(`${table}.version`, '<=', version);
+        .where(`${table}.version`, '<=', db.raw('excluded.version'));
     }
   };
   return {
     async findVersion(owner: ReplicaOwner): Promise<ReplicaVersion | undefined> {
       const row = await db('replica_versions')
         .where({ workspace_id: workspaceId, owner })
-        .first<VersionRow | undefined>('version', 'workspace_version');
+        .first<VersionRow | undefined>(VERSION_COLUMNS);
       return row && toVersion(row);
     },
 
@@ -51,13 +67,21 @@ export function replicaStore(db: Knex, workspaceId: number) {
      */
     async advance(owner: ReplicaOwner, to: ReplicaVersion): Promise<ReplicaVersion> {
       const [row] = await db('replica_versions')
-        .insert({ workspace_id: workspaceId, owner, version: to.version, workspace_version: to.workspaceVersion })
+        .insert({
+          workspace_id: workspaceId,
+          owner,
+          version: to.version,
+          workspace_version: to.workspaceVersion,
+          position: to.position,
+        })
         .onConflict(['workspace_id', 'owner'])
         .merge({
           version: db.raw('greatest(replica_versions.version, excluded.version)'),
           workspace_version: db.raw('greatest(replica_versions.workspace_version, excluded.workspace_version)'),
+          position: db.raw(`case when excluded.version >= replica_versions.version then excluded.position
+            else replica_versions.position end`),
         })
-        .returning<VersionRow[]>(['version', 'workspace_version']);
+        .returning<VersionRow[]>(VERSION_COLUMNS);
       return toVersion(row as VersionRow);
     },
 
@@ -68,44 +92,28 @@ export function replicaStore(db: Knex, workspaceId: number) {
         .update({ version });
     },
 
-    putUsers: (version: number, users: readonly UserSnapshot[]) =>
-      upsert(
-        'replica_users',
-        version,
-        users.map(({ id, active }) => ({ id, active })),
-      ),
+    putUsers: async (users: readonly Versioned<UserSnapshot>[]) =>
+      upsert('replica_users', users, ({ id, active }) => ({ id, active })),
 
-    putTeams: (version: number, teams: readonly TeamSnapshot[]) =>
-      upsert(
-        'replica_teams',
-        version,
-        teams.map(({ id, name, slug, archived_at }) => ({ id, name, slug, archived_at })),
-      ),
+    putTeams: async (teams: readonly Versioned<TeamSnapshot>[]) =>
+      upsert('replica_teams', teams, ({ id, name, slug, archived_at }) => ({ id, name, slug, archived_at })),
 
-    putServices: (version: number, services: readonly ServiceSnapshot[]) =>
-      upsert(
-        'replica_services',
-        version,
-        services.map(({ id, slug, tier, owner_team_id, archived_at }) => ({
-          id,
-          slug,
-          tier,
-          owner_team_id,
-          archived_at,
-        })),
-      ),
+    putServices: async (services: readonly Versioned<ServiceSnapshot>[]) =>
+      upsert('replica_services', services, ({ id, slug, tier, owner_team_id, archived_at }) => ({
+        id,
+        slug,
+        tier,
+        owner_team_id,
+        archived_at,
+      })),
 
-    putFields: (version: number, fields: readonly CustomFieldDefinition[]) =>
-      upsert(
-        'replica_fields',
-        version,
-        fields.map((field) => ({
-          id: field.id,
-          slug: field.slug,
-          archived_at: field.archived_at,
-          definition: JSON.stringify(field),
-        })),
-      ),
+    putFields: async (fields: readonly Versioned<CustomFieldDefinition>[]) =>
+      upsert('replica_fields', fields, (field) => ({
+        id: field.id,
+        slug: field.slug,
+        archived_at: field.archived_at,
+        definition: JSON.stringify(field),
+      })),
 
     /** Replaces all tiers; call it only if `advance` found no newer version. */
     async replaceTiers(tiers: readonly { key: string; order: number }[]): Promise<void> {

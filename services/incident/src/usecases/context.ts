@@ -6,6 +6,7 @@ import type { Configurations } from '../store/configuration-store.ts';
 import type { FieldDefinitions } from '../store/field-definitions.ts';
 import type { Chats } from './chats.ts';
 import type { Replicas } from './replicas.ts';
+import type { WorkspaceStorage } from './workspace-storage.ts';
 
 /** The dependencies of commands. */
 export interface Dependencies {
@@ -16,6 +17,7 @@ export interface Dependencies {
   fields: FieldDefinitions;
   documents: SourceDocuments;
   chats: Chats;
+  storage: WorkspaceStorage;
   /** Makes the relay publish the outbox now; call it after the commit. */
   wakeRelay: () => void;
   /** Makes the provisioner look for due steps now; call it after the commit. */

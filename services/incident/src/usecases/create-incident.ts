@@ -1,4 +1,4 @@
-import type { IdempotencyClaim } from '@tocsin/http';
+import { type IdempotencyClaim, quotaOf } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
 import type { Logger } from '@tocsin/runtime';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
@@ -6,6 +6,7 @@ import { newIncident } from '../domain/new-incident.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
 import type { SourceImport } from '../domain/source/document.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../domain/values.ts';
 import { fillPlaceholders, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
 import { replicaStore } from '../store/replica-store.ts';
@@ -33,7 +34,7 @@ export interface CreateIncidentCommand extends Caller {
  * Creates an incident (contract: Incidents). The incident, its event and the result of the Idempotency-Key commit together;
  * with an import, the result of the key commits after the import.
  * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
- * value; `service_unavailable` if a reference cannot be checked
+ * value; `invalid_resource_state` for a quota; `service_unavailable` if a reference cannot be checked
  */
 export async function createIncident(dependencies: Dependencies, command: CreateIncidentCommand): Promise<StoredReply> {
   return withConfiguration(dependencies, command.principal.workspace, async (configuration) =>
@@ -83,6 +84,9 @@ async function createWith(
     now,
   });
 
+  const bytes = bytesOf([incident.title, incident.impactSummary, incident.customFields]);
+  dependencies.storage.check(workspace, { kind: 'incident', growth: bytes });
+
   // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
   const placeholders = newPlaceholders();
   const incidentWithPlaceholders = {
@@ -96,8 +100,17 @@ async function createWith(
     ...eventOrigin(command),
     data: { incident: incidentSnapshot(incidentWithPlaceholders) },
   });
-  const insert = { incident, values, provisioning, configurationVersion: configuration.version, placeholders, event };
+  const insert = {
+    incident,
+    values,
+    provisioning,
+    configurationVersion: configuration.version,
+    quota: quotaOf(workspace, 'incidents'),
+    placeholders,
+    event,
+  };
   const wake = () => {
+    dependencies.storage.add(workspace.id, bytes);
     dependencies.wakeRelay();
     if (provisioning !== undefined) dependencies.wakeProvisioner();
   };

@@ -1,6 +1,8 @@
-import type { IdempotencyClaim } from '@tocsin/http';
+import { type IdempotencyClaim, quotaOf } from '@tocsin/http';
 import { checkWritable } from '../domain/lifecycle.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, type TimelineEventProperties } from '../domain/timeline-event.ts';
+import { checkRoomForEvent, textsOf } from '../domain/timeline-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
@@ -32,15 +34,19 @@ export async function createTimelineEvent(
     createdBy: actorOf(command),
     properties: { startedAt: dependencies.clock.now(), ...properties },
   });
+  const bytes = bytesOf(textsOf(created));
   const text = await dependencies.database.transaction(async (trx) => {
     const before = await incidentStore(trx, workspaceId).getForUpdate(incidentId);
     checkWritable(before);
+    checkRoomForEvent(before, quotaOf(principal.workspace, 'timeline_events'));
+    dependencies.storage.check(principal.workspace, { kind: 'addition', growth: bytes });
     const event = await timelineStore(trx, workspaceId).insert(created);
     await saveTimeline({ trx, author: authorOf(command), before, added: 1, now: dependencies.clock.now() });
     const rendered = render(event);
     await claim?.finish(trx, { status: 201, text: rendered, revision: event.revision });
     return rendered;
   });
+  dependencies.storage.add(workspaceId, bytes);
   dependencies.wakeRelay();
   return text;
 }

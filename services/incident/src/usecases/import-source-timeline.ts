@@ -1,9 +1,11 @@
-import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
+import { DomainError, type ErrorCode, type IdempotencyClaim, quotaOf } from '@tocsin/http';
 import type { Knex, Logger } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from '../domain/source/document.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent } from '../domain/timeline-event.ts';
+import { fittingEvents, textsOf } from '../domain/timeline-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
@@ -60,7 +62,7 @@ async function attempt(dependencies: Dependencies, command: ImportCommand): Prom
     if (document.status === 'imported') return await saveEvents(dependencies, command, document);
     sourceImport = document;
   } catch (error) {
-    const reason = error instanceof DomainError ? CONFLICT_REASONS[error.code] : undefined;
+    const reason = error instanceof DomainError ? reasonOf(error) : undefined;
     if (reason === undefined) command.log.error({ err: error }, 'cannot save the events of a document');
     sourceImport = { status: 'failed', reason: reason ?? 'The events of the document could not be saved' };
   }
@@ -73,6 +75,10 @@ const CONFLICT_REASONS: Partial<Record<ErrorCode, string>> = {
   not_found: 'The incident was deleted before the events could be added',
 };
 
+/** A quota's message tells what to do about it. */
+const reasonOf = ({ code, message, reason }: DomainError): string | undefined =>
+  reason?.startsWith('quota_') === true ? message : CONFLICT_REASONS[code];
+
 async function saveEvents(
   dependencies: Dependencies,
   command: ImportCommand,
@@ -80,21 +86,34 @@ async function saveEvents(
 ): Promise<ImportResult> {
   const { principal, incident, claim, render } = command;
   const workspaceId = principal.workspace.id;
-  const sourceImport = { ...result, eventCount: events.length };
-  const newEvents = events.map((properties) => ({
+  const { workspace } = principal;
+  const valid = events.map((properties) => ({
     ...newTimelineEvent({ incidentId: incident.id, source: 'import', createdBy: actorOf(command), properties }),
     sourceRef: incident.docUrl,
   }));
-  const reply = await dependencies.database.transaction(async (trx) => {
+  const bytes = bytesOf(valid.map(textsOf));
+  const imported = await dependencies.database.transaction(async (trx) => {
     const before = await incidentStore(trx, workspaceId).getForUpdate(incident.id);
     checkWritable(before);
+    dependencies.storage.check(workspace, { kind: 'addition', growth: bytes });
+    const quota = quotaOf(workspace, 'timeline_events');
+    const newEvents = fittingEvents(before, valid, quota);
+    const sourceImport = {
+      ...result,
+      eventCount: newEvents.length,
+      ...(newEvents.length < valid.length && {
+        reason: `Only ${newEvents.length} events: an incident may have at most ${quota} (quota timeline_events)`,
+      }),
+    };
     await timelineStore(trx, workspaceId).insertAll(newEvents);
     const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
     const after = await saveTimeline({ ...options, added: newEvents.length });
-    return finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
+    const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
+    return { sourceImport, reply };
   });
+  dependencies.storage.add(workspaceId, bytes);
   dependencies.wakeRelay();
-  return { sourceImport, reply };
+  return imported;
 }
 
 /** Renders the current incident. If it cannot be read or stored, renders the created one: the create itself succeeded. */

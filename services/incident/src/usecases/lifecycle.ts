@@ -1,9 +1,11 @@
-import { checkRevision } from '@tocsin/http';
+import { checkRevision, quotaOf } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import type { Configuration } from '../domain/configuration.ts';
 import type { Incident } from '../domain/incident.ts';
 import { archive, checkWritable, close, reopen, resolve, restore, type Transition } from '../domain/lifecycle.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent } from '../domain/timeline-event.ts';
+import { checkRoomForNote } from '../domain/timeline-quota.ts';
 import { lockConfiguration } from '../store/configuration-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
@@ -88,7 +90,7 @@ export async function restoreIncident(dependencies: Dependencies, command: Archi
 /**
  * Saves a transition of an active incident and its note as one change.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order; then what `transition`
- * throws
+ * throws; then `invalid_resource_state` for a quota
  */
 async function transitionIncident(
   dependencies: Dependencies,
@@ -107,6 +109,8 @@ async function transitionIncident(
     const options = { trx, author: authorOf(command), before, now };
     if (note.trim() === '') return { incident: await saveIncident({ ...options, change }), event: undefined };
 
+    checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));
+    dependencies.storage.check(workspace, { kind: 'change', growth: bytesOf(note) });
     const event = await timelineStore(trx, workspace.id).insert(
       newTimelineEvent({
         incidentId: id,
@@ -120,6 +124,7 @@ async function transitionIncident(
   const result = await withConfiguration(dependencies, workspace, async (configuration) =>
     dependencies.database.transaction(async (trx) => attempt(trx, configuration)),
   );
+  dependencies.storage.add(workspace.id, bytesOf(note));
   dependencies.wakeRelay();
   return result;
 }

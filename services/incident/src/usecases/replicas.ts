@@ -1,7 +1,9 @@
 import { DomainError, serviceUnavailable, type WorkspaceContext } from '@tocsin/http';
 import { boundedCache, type Knex, type Logger, type Versions } from '@tocsin/runtime';
+import type { ReplicaPulls } from '@tocsin/service';
 import type { Owners } from '../clients/owners.ts';
 import { type ReplicaOwner, replicaStore, type ReplicaVersion } from '../store/replica-store.ts';
+import { pullReplica } from './pull-replica.ts';
 
 /** A workspace with its version at the gateway, as the request carries it. */
 export type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
@@ -21,7 +23,8 @@ export type Freshness = ReadonlyMap<ReplicaOwner, ReplicaState>;
 export interface Replicas {
   /**
    * Afterwards the replicas contain every change that these owners confirmed to a client before this call. If an owner is
-   * unavailable its replica stays as it is: a stale replica never stops an incident.
+   * unavailable, its replica stays as it is; if there is more to fetch than fits into the time of a request, that goes on in
+   * the background. Both replicas may be stale: a stale replica never stops an incident.
    */
   refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Freshness>;
   /**
@@ -69,8 +72,14 @@ export async function unlessStale<Result>(
 
 const VERSION_NAMES = { catalog: 'catalog', custom_field: 'custom_field' } as const;
 
-export function replicas(options: { database: Knex; versions: Versions; owners: Owners; log: Logger }): Replicas {
-  const { database, versions, owners, log } = options;
+export function replicas(options: {
+  database: Knex;
+  versions: Versions;
+  owners: Owners;
+  pulls: ReplicaPulls;
+  log: Logger;
+}): Replicas {
+  const { database, versions, owners, pulls, log } = options;
   // Versions only rise, so a cached version stays valid even if another process writes the replica.
   const cache = boundedCache<string, ReplicaVersion>({ bytes: 4 * 1_048_576 });
 
@@ -91,27 +100,26 @@ export function replicas(options: { database: Knex; versions: Versions; owners: 
   };
 
   const isBehind = (current: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
-    current.version !== version || current.workspaceVersion < workspace.version;
+    current.position !== null || current.version !== version || current.workspaceVersion < workspace.version;
 
   const keyOf = (workspace: VersionedWorkspace, owner: ReplicaOwner) => `${workspace.id} ${owner}`;
 
-  /** Fetches the changes since the replica's version from its owner; returns `undefined` if the owner is unavailable. */
+  /**
+   * Fetches the changes since the replica's version from its owner. Returns `undefined` if the owner is unavailable, or if the
+   * replica is not complete within the time of a request.
+   */
   const fetchChanges = async (
     workspace: VersionedWorkspace,
     owner: ReplicaOwner,
-    stored: ReplicaVersion | undefined,
   ): Promise<ReplicaState | undefined> => {
-    try {
-      const refreshed = await pull({ database, owners, owner, workspace, stored });
-      cache.set(keyOf(workspace, owner), refreshed);
-      return { version: refreshed.version, confirmed: true };
-    } catch (error) {
-      log.warn(
-        { err: error, owner, workspace: workspace.id },
-        'cannot reach the owner of a replica; the replica stays as it is',
-      );
-      return undefined;
-    }
+    const key = keyOf(workspace, owner);
+    const refreshed = await pulls.run({
+      key,
+      pull: async (signal) => pullReplica({ database, owners, owner, workspace, signal }),
+    });
+    if (refreshed?.position !== null) return undefined;
+    cache.set(key, refreshed);
+    return { version: refreshed.version, confirmed: true };
   };
 
   const stateOf = async (
@@ -124,7 +132,7 @@ export function replicas(options: { database: Knex; versions: Versions; owners: 
       return { version: cached.version, confirmed: false };
     }
     const stored = await replicaStore(database, workspace.id).findVersion(owner);
-    if (stored === undefined || isBehind(stored, version, workspace)) return fetchChanges(workspace, owner, stored);
+    if (stored === undefined || isBehind(stored, version, workspace)) return fetchChanges(workspace, owner);
     cache.set(keyOf(workspace, owner), stored);
     return { version: stored.version, confirmed: false };
   };
@@ -153,9 +161,7 @@ export function replicas(options: { database: Knex; versions: Versions; owners: 
           return await work(freshness);
         } catch (error) {
           if (!(error instanceof UnconfirmedRefusal)) throw error;
-          const stored = await replicaStore(database, workspace.id).findVersion(error.owner);
-          const state =
-            (await fetchChanges(workspace, error.owner, stored)) ?? confirmAnnounced(freshness.get(error.owner));
+          const state = (await fetchChanges(workspace, error.owner)) ?? confirmAnnounced(freshness.get(error.owner));
           freshness = toFreshness([...freshness, [error.owner, state]]);
         }
       }
@@ -175,41 +181,3 @@ const toFreshness = (states: readonly (readonly [ReplicaOwner, ReplicaState | un
   }
   return freshness;
 };
-
-async function pull(options: {
-  database: Knex;
-  owners: Owners;
-  owner: ReplicaOwner;
-  workspace: VersionedWorkspace;
-  /** The replica's version. */
-  stored: ReplicaVersion | undefined;
-}): Promise<ReplicaVersion> {
-  const { database, owners, owner, workspace, stored } = options;
-  const since = stored?.version ?? 0;
-  const store = (trx: Knex) => replicaStore(trx, workspace.id);
-  const apply = async (version: number, write: (trx: Knex.Transaction) => Promise<void>): Promise<ReplicaVersion> => {
-    // Usually nothing has changed when a refusal is confirmed; then nothing is written.
-    if (stored?.version === version && stored.workspaceVersion >= workspace.version) return stored;
-    return database.transaction(async (trx) => {
-      // First, to serialize pulls of the same workspace; none waits for the network call of another.
-      const advanced = await store(trx).advance(owner, { version, workspaceVersion: workspace.version });
-      // Otherwise a later pull was faster, and this response is out of date.
-      if (advanced.version === version) await write(trx);
-      return advanced;
-    });
-  };
-  if (owner === 'users') {
-    const { version, users } = await owners.users(workspace.id, since);
-    return apply(version, async (trx) => store(trx).putUsers(version, users));
-  }
-  if (owner === 'custom_field') {
-    const { version, fields } = await owners.customFields(workspace.id, since);
-    return apply(version, async (trx) => store(trx).putFields(version, fields));
-  }
-  const { version, teams, services, tiers } = await owners.catalog(workspace.id, since);
-  return apply(version, async (trx) => {
-    await store(trx).putTeams(version, teams);
-    await store(trx).putServices(version, services);
-    await store(trx).replaceTiers(tiers);
-  });
-}

@@ -9,7 +9,9 @@ import {
   unsetChange,
   valueChanges,
   applyChanges,
+  getValue,
 } from '../domain/values.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { toRecord } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
@@ -66,6 +68,8 @@ async function updateValues(
   changesFor: (fields: Fields) => FieldValue[],
 ): Promise<IncidentValues> {
   const { workspace } = caller.principal;
+  // Of the values and of their changelog entry.
+  let written = 0;
   const changed = await dependencies.replicas.withFreshReplicas(workspace, ['custom_field'], async (freshness) => {
     // Before the transaction: while a row is locked, no request calls a service or waits for a second connection.
     const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
@@ -78,6 +82,10 @@ async function updateValues(
       if (changes.length > 0) {
         const customFields = applyChanges(before.customFields, changes);
         checkTotalSize(customFields, { before: before.customFields, property: 'values' });
+        const replaced = changes.map(({ field }) => getValue(before.customFields, field.slug));
+        const growth = bytesOf(changes.map(({ value }) => value)) - bytesOf(replaced);
+        dependencies.storage.check(workspace, { kind: 'addition', growth });
+        written = 2 * bytesOf(changes.map(({ value }) => value));
         const now = dependencies.clock.now();
         const set = changes.filter(({ value }) => value !== null);
         const unset = changes.filter(({ value }) => value === null);
@@ -95,6 +103,7 @@ async function updateValues(
     });
     return { values, fields };
   });
+  dependencies.storage.add(workspace.id, written);
   dependencies.wakeRelay();
   return changed;
 }

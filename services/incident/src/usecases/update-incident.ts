@@ -4,6 +4,7 @@ import { selectEntry, type Configuration } from '../domain/configuration.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { checkWritable, statusChange } from '../domain/lifecycle.ts';
 import { lockConfiguration } from '../store/configuration-store.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { authorOf, type Dependencies } from './context.ts';
@@ -37,6 +38,10 @@ export async function updateIncident(dependencies: Dependencies, command: Update
     const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);
+    dependencies.storage.check(principal.workspace, {
+      kind: 'change',
+      growth: bytesOf(changes) - bytesOf(Object.keys(changes).map((name) => before[name as keyof Incident])),
+    });
     const now = dependencies.clock.now();
     const severityMode = severityModeAfter(before, changes);
     const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
@@ -59,6 +64,8 @@ export async function updateIncident(dependencies: Dependencies, command: Update
         dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
       ),
   );
+  // The changelog has what was changed, too.
+  dependencies.storage.add(principal.workspace.id, 2 * bytesOf(changes));
   dependencies.wakeRelay();
   return updated;
 }

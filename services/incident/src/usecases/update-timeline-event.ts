@@ -1,6 +1,8 @@
 import { checkRevision } from '@tocsin/http';
 import { checkWritable } from '../domain/lifecycle.ts';
+import { bytesOf } from '../domain/storage-quota.ts';
 import { edit, type TimelineEvent, type TimelineEventProperties } from '../domain/timeline-event.ts';
+import { textsOf } from '../domain/timeline-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
@@ -24,6 +26,7 @@ export async function updateTimelineEvent(
 ): Promise<TimelineEvent> {
   const { principal, id, expectedRevision, changes } = command;
   const workspaceId = principal.workspace.id;
+  let growth = 0;
   const updated = await dependencies.database.transaction(async (trx) => {
     const events = timelineStore(trx, workspaceId);
     // The incident is always locked first; another order could cause a deadlock.
@@ -34,10 +37,13 @@ export async function updateTimelineEvent(
     const edited = edit(event, changes);
     if (edited === event) return event;
 
+    growth = bytesOf(textsOf(edited)) - bytesOf(textsOf(event));
+    dependencies.storage.check(principal.workspace, { kind: 'addition', growth });
     await events.update(edited);
     await saveTimeline({ trx, author: authorOf(command), before, added: 0, now: dependencies.clock.now() });
     return edited;
   });
+  dependencies.storage.add(workspaceId, growth);
   dependencies.wakeRelay();
   return updated;
 }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
 import { listen } from '@tocsin/http';
 import type { Versions } from '@tocsin/runtime';
@@ -14,13 +14,25 @@ interface WorkspaceData {
 
 /** Fakes the internal routes of gateway, catalog and custom-field service with data that a test sets. */
 export interface FakeOwners {
-  url: string;
+  urls: { users: string; catalog: string; customFields: string };
   /** Number of calls of all owners. */
   calls: number;
+  /** The queries of the calls of one workspace, in their order. */
+  queriesOf(workspaceId: number): string[];
   /** While true, changes are not announced, as if Redis lost the version. */
   announcementsDisabled: boolean;
-  /** While true, every call returns 503. */
+  /** While true, every connection is closed without a response. */
   down: boolean;
+  /** Workspaces whose calls get no response, while the owner answers those of others. */
+  silentFor: Set<number>;
+  /** Workspaces whose calls get a 503. */
+  failingFor: Set<number>;
+  /** Changes in one page. */
+  pageSize: number;
+  /** Holds the response of every page after this one until it is undefined again. */
+  holdAfterPage: number | undefined;
+  /** False for owners of the previous release. */
+  knowsPages: boolean;
   /** Holds the next response, with the data at the time of the call, until it is released. */
   holdNext(): HeldResponse;
   /** Changes one workspace's data and announces the version. */
@@ -34,10 +46,37 @@ export interface HeldResponse {
   release(): void;
 }
 
+type Owner = keyof FakeOwners['urls'];
+
 const TIERS = ['t0', 't1', 't2', 't3'].map((key, order) => ({ key, label: key, order, is_default: key === 't2' }));
+
+/** What an owner's page has of each kind. */
+const CHANGES: Record<Owner, (data: WorkspaceData) => object[]> = {
+  users: ({ users }) => users.map((user) => ({ user })),
+  catalog: ({ teams, services }) => [...teams.map((team) => ({ team })), ...services.map((service) => ({ service }))],
+  customFields: ({ fields }) => fields.map((field) => ({ field })),
+};
+
+/** Every record counts as changed at the workspace's version, so the position is the number of records before it. */
+function pageOf(owner: Owner, { data, after, size }: { data: WorkspaceData; after: string | null; size: number }) {
+  const { version, tiers } = data;
+  const [positionVersion, , position = 0] = (after ?? '').split('.').map(Number);
+  const start = positionVersion === version ? position : 0;
+  const changes = CHANGES[owner](data).map((change) => ({ version, ...change }));
+  const end = start + size;
+  const hasMore = changes.length > end;
+  return {
+    version: hasMore ? version - 1 : version,
+    next: hasMore ? `${version}.0.${end}` : null,
+    changes: changes.slice(start, end),
+    tiers,
+  };
+}
 
 export async function startOwners(versions: Versions): Promise<FakeOwners> {
   const workspaces = new Map<number, WorkspaceData>();
+  const queries = new Map<number, string[]>();
+  const waiting = new Set<() => void>();
   const dataOf = (id: number): WorkspaceData => {
     const data = workspaces.get(id) ?? { version: 0, users: [], teams: [], services: [], tiers: TIERS, fields: [] };
     workspaces.set(id, data);
@@ -48,25 +87,55 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     await versions.raise('custom_field', id, version);
   };
   let held: (() => Promise<void>) | undefined;
-  const handler: Parameters<typeof createServer>[1] = (request, response) => {
-    fake.calls += 1;
+  let holdAfterPage: number | undefined;
+
+  const respond = async (
+    owner: Owner,
+    { request, response }: { request: IncomingMessage; response: ServerResponse },
+  ) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
+    if (fake.down) return void request.socket.destroy();
+    if (url.pathname === '/healthz') return void response.end('{}');
+    fake.calls += 1;
     const id = Number(url.searchParams.get('workspace_id'));
+    queries.set(id, [...fake.queriesOf(id), url.search]);
+    if (fake.silentFor.has(id)) return;
     const data = dataOf(id);
-    response.statusCode = fake.down ? 503 : 200;
-    const answer = JSON.stringify(data);
+    const isPage = url.pathname.endsWith('/pages');
+    response.statusCode = fake.failingFor.has(id) ? 503 : isPage && !fake.knowsPages ? 404 : 200;
+    const after = url.searchParams.get('after');
+    const answer = JSON.stringify(isPage ? pageOf(owner, { data, after, size: fake.pageSize }) : data);
     const wait = held?.() ?? Promise.resolve();
     held = undefined;
-    void announce(id, data.version)
-      .then(async () => wait)
-      .then(() => response.end(answer));
+    await announce(id, data.version);
+    await wait;
+    const page = Number((after ?? '0.0.0').split('.')[2]) / fake.pageSize;
+    if (holdAfterPage !== undefined && page >= holdAfterPage) await new Promise<void>((go) => waiting.add(go));
+    response.end(answer);
   };
-  const server = await listen(handler, { host: '127.0.0.1', port: 0 });
+  const serverOf = async (owner: Owner) =>
+    listen((request, response) => void respond(owner, { request, response }), { host: '127.0.0.1', port: 0 });
+  const servers = await Promise.all([serverOf('users'), serverOf('catalog'), serverOf('customFields')]);
+  const [users, catalog, customFields] = servers;
   const fake: FakeOwners = {
-    url: server.url,
+    urls: { users: users.url, catalog: catalog.url, customFields: customFields.url },
     calls: 0,
+    queriesOf: (workspaceId) => queries.get(workspaceId) ?? [],
     announcementsDisabled: false,
     down: false,
+    silentFor: new Set(),
+    failingFor: new Set(),
+    pageSize: 2_000,
+    get holdAfterPage() {
+      return holdAfterPage;
+    },
+    set holdAfterPage(page) {
+      holdAfterPage = page;
+      if (page !== undefined) return;
+      for (const go of waiting) go();
+      waiting.clear();
+    },
+    knowsPages: true,
     holdNext() {
       const asked = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
@@ -83,7 +152,10 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       if (!fake.announcementsDisabled) await announce(workspaceId, data.version);
       return data.version;
     },
-    stop: server.close,
+    stop: async () => {
+      fake.holdAfterPage = undefined;
+      await Promise.all(servers.map(async (server) => server.close()));
+    },
   };
   return fake;
 }

@@ -1,0 +1,37 @@
+import type { CustomFieldChangePage, CustomFieldChanges } from '@tocsin/contracts';
+import { raiseVersion } from '@tocsin/resources';
+import { type ChangesFrom, readAllChanges, readChangePage, versionStore } from '@tocsin/runtime';
+import { definitionSnapshot } from '../domain/snapshot.ts';
+import { fieldStore } from '../store/field-store.ts';
+import type { Dependencies } from './context.ts';
+
+/** Returns a page of the definitions of a workspace that changed. */
+export async function readFieldChangePage(
+  dependencies: Dependencies,
+  from: ChangesFrom,
+): Promise<CustomFieldChangePage> {
+  const { database } = dependencies;
+  const { workspaceId } = from;
+  const page = await readChangePage(database, {
+    from,
+    current: async () => versionStore(database, workspaceId).current(),
+    sources: [
+      {
+        table: 'definitions',
+        read: async (ids) =>
+          (await fieldStore(database, workspaceId).listByIds(ids)).map((field) => ({
+            id: field.id,
+            change: { field: definitionSnapshot(field) },
+          })),
+      },
+    ],
+  });
+  if (page.next === null) await raiseVersion(dependencies, { workspaceId, version: page.version });
+  return page;
+}
+
+/** Returns all definitions that changed after version `since`, for services of the previous release. */
+export async function readFieldChanges(dependencies: Dependencies, from: ChangesFrom): Promise<CustomFieldChanges> {
+  const { last, changes } = await readAllChanges(from, async (position) => readFieldChangePage(dependencies, position));
+  return { version: last.version, fields: changes.map(({ field }) => field) };
+}

@@ -1,0 +1,126 @@
+import type { Knex } from '@tocsin/runtime';
+
+/** Bytes of a workspace, about. */
+export interface WorkspaceBytes {
+  workspaceId: number;
+  bytes: number;
+}
+
+/** Bytes that are counted for each row besides its texts and values. */
+const ROW_BYTES = 256;
+/** Bytes written until a workspace is measured again: this many, or a fiftieth of what it stores. */
+const DUE_BYTES = 16 * 1_048_576;
+const DUE_PART = 50;
+/** Rows that one step of a measurement may read, and the incidents among them. */
+const STEP_ROWS = 20_000;
+const STEP_INCIDENTS = 500;
+
+/** A new row is due at once. */
+const ADD = `
+  insert into workspace_storage as stored (workspace_id, written_bytes)
+  select workspace_id, bytes from unnest(:ids::bigint[], :bytes::bigint[]) as written (workspace_id, bytes)
+  order by workspace_id
+  on conflict (workspace_id) do update set
+    written_bytes = stored.written_bytes + excluded.written_bytes,
+    due_at = coalesce(stored.due_at, case
+      when stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
+      then now() end)
+  returning workspace_id, measured_bytes + written_bytes as bytes`;
+
+/** As they are stored, that is compressed; copies for searches are not counted. Reading the size reads no large text. */
+const sizes = (...columns: string[]) =>
+  [ROW_BYTES, ...columns.map((column) => `pg_column_size(${column})`)].join(' + ');
+
+const MEASURE = `
+  with batch as (
+    select id, number, 1 + event_count + revision as rows,
+      ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
+    from incidents where workspace_id = :workspaceId and number > :after order by number limit ${STEP_INCIDENTS}
+  ), chosen as (
+    select id, number, bytes from (
+      select id, number, bytes, sum(rows) over (order by number) as total, row_number() over (order by number) as nth
+      from batch
+    ) as counted where total <= ${STEP_ROWS} or nth = 1
+  )
+  select max(chosen.number) as last,
+    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(held.bytes, 0) + coalesce(entries.bytes, 0)), 0)::bigint
+      as bytes
+  from chosen
+  cross join lateral (
+    select sum(${sizes('title', 'body', 'tags', 'ai_context', 'evidence_links')}) as bytes
+    from timeline_events where incident_id = chosen.id) as events
+  cross join lateral (
+    select sum(${sizes('value')}) as bytes from incident_values where incident_id = chosen.id) as held
+  cross join lateral (
+    select sum(${sizes('changes')}) as bytes from changelog where incident_id = chosen.id) as entries`;
+
+interface Measurement {
+  workspace_id: number;
+  next_number: number;
+  written_bytes: number;
+}
+
+/** Stores about how many bytes workspaces have. */
+export function storageStore(db: Knex) {
+  return {
+    /** Adds what was written; returns what these workspaces store. */
+    async add(written: readonly WorkspaceBytes[]): Promise<WorkspaceBytes[]> {
+      const { rows } = await db.raw<{ rows: { workspace_id: number; bytes: number }[] }>(ADD, {
+        ids: written.map(({ workspaceId }) => workspaceId),
+        bytes: written.map(({ bytes }) => bytes),
+      });
+      return rows.map((row) => ({ workspaceId: row.workspace_id, bytes: row.bytes }));
+    },
+
+    /** Requests a measurement of workspaces that were not measured in the last seconds. */
+    async requestMeasurement(workspaceIds: readonly number[]): Promise<void> {
+      await db('workspace_storage')
+        .whereIn('workspace_id', workspaceIds)
+        .whereNull('due_at')
+        .whereRaw("measured_at < now() - interval '10 seconds'")
+        .update({ due_at: db.fn.now() });
+    },
+
+    /**
+     * Takes one step of the measurement that is due longest and that no other process works on.
+     * @returns the measured workspace if its measurement is complete; undefined if none is due
+     */
+    measure: async (): Promise<WorkspaceBytes | 'continues' | undefined> =>
+      db.transaction(async (trx) => {
+        const due = await trx('workspace_storage')
+          .where('due_at', '<=', trx.fn.now())
+          .orderBy('due_at')
+          .forUpdate()
+          .skipLocked()
+          .first<Measurement | undefined>('workspace_id', 'next_number', 'written_bytes');
+        return due && measureStep(trx, due);
+      }),
+  };
+}
+
+async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
+  const { workspace_id: workspaceId, next_number: after } = due;
+  const { rows } = await trx.raw<{ rows: [{ last: number | null; bytes: number }] }>(MEASURE, { workspaceId, after });
+  const [{ last, bytes }] = rows;
+  const row = () => trx('workspace_storage').where({ workspace_id: workspaceId });
+  if (last !== null) {
+    await row().update({
+      next_number: last,
+      counted_bytes: trx.raw('counted_bytes + ?', [bytes]),
+      ...(after === 0 && { written_before: due.written_bytes }),
+    });
+    return 'continues';
+  }
+  const [measured] = await row()
+    .update({
+      measured_bytes: trx.raw('counted_bytes'),
+      measured_at: trx.fn.now(),
+      written_bytes: trx.raw('written_bytes - written_before'),
+      due_at: null,
+      next_number: 0,
+      counted_bytes: 0,
+      written_before: 0,
+    })
+    .returning<{ bytes: number }[]>(trx.raw('measured_bytes + written_bytes as bytes'));
+  return { workspaceId, bytes: measured?.bytes ?? 0 };
+}

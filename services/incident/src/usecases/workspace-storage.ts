@@ -1,0 +1,97 @@
+import { quotaOf, type WorkspaceContext } from '@tocsin/http';
+import { boundedCache, type Knex, type Logger, startPeriodicTask } from '@tocsin/runtime';
+import { checkStorage, type StorageWrite } from '../domain/storage-quota.ts';
+import { storageStore } from '../store/storage-store.ts';
+
+/** Counts about how many bytes workspaces store, and enforces their quotas of storage (ADR 29). */
+export interface WorkspaceStorage {
+  /** Reads no database. @throws DomainError `invalid_resource_state` */
+  check(workspace: WorkspaceContext, write: StorageWrite): void;
+  /** Call it after the commit. */
+  add(workspaceId: number, bytes: number): void;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds. */
+const INTERVAL = 5_000;
+/** Steps of measurements in one interval, so that they take a small part of the database's time. */
+const STEPS = 5;
+
+export function workspaceStorage({ database, log }: { database: Knex; log: Logger }): WorkspaceStorage {
+  const store = storageStore(database);
+  /** As the database had it at the last round. */
+  const known = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
+  /** Bytes that are not in the database yet, by workspace. */
+  const pending = new Map<number, number>();
+  /** Workspaces with a refusal since the last round. */
+  const refused = new Set<number>();
+
+  const addPending = (workspaceId: number, bytes: number) => {
+    pending.set(workspaceId, (pending.get(workspaceId) ?? 0) + bytes);
+  };
+
+  const flush = async (): Promise<void> => {
+    const written = [...pending].map(([workspaceId, bytes]) => ({ workspaceId, bytes }));
+    if (written.length === 0) return;
+    const stored = await store.add(written);
+    for (const { workspaceId, bytes } of written) {
+      addPending(workspaceId, -bytes);
+      if (pending.get(workspaceId) === 0) pending.delete(workspaceId);
+    }
+    for (const { workspaceId, bytes } of stored) known.set(workspaceId, bytes);
+  };
+
+  /** Deletions are not counted, so a measurement may find that there is room again. */
+  const measureRefused = async (): Promise<void> => {
+    if (refused.size === 0) return;
+    await store.requestMeasurement([...refused]);
+    refused.clear();
+  };
+
+  const measure = async (): Promise<void> => {
+    for (let step = 0; step < STEPS; step += 1) {
+      const measured = await store.measure();
+      if (measured === undefined) return;
+      if (measured !== 'continues') known.set(measured.workspaceId, measured.bytes);
+    }
+  };
+
+  const task = startPeriodicTask({
+    name: 'counting the storage of workspaces',
+    interval: INTERVAL,
+    log,
+    work: async () => {
+      await flush();
+      await measureRefused();
+      await measure();
+      return false;
+    },
+  });
+
+  return {
+    check(workspace, write) {
+      const quota = quotaOf(workspace, 'storage_mb');
+      if (quota === null) return;
+      const atLastRound = known.get(workspace.id);
+      if (atLastRound === undefined) {
+        known.set(workspace.id, 0);
+        addPending(workspace.id, 0);
+        task.wake();
+      }
+      const stored = (atLastRound ?? 0) + (pending.get(workspace.id) ?? 0);
+      try {
+        checkStorage(write, { stored, quota });
+      } catch (error) {
+        // Also to learn what other processes have measured.
+        addPending(workspace.id, 0);
+        refused.add(workspace.id);
+        throw error;
+      }
+    },
+    add: (workspaceId, bytes) => addPending(workspaceId, Math.max(0, bytes)),
+    stop: async () => {
+      await task.stop();
+      await flush().catch((error: unknown) => log.warn({ err: error }, 'cannot store the counts of storage'));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { z } from 'zod';
+import { type InternalClient, internalClient, UnexpectedStatus } from '../src/index.ts';
+
+let server: Server | undefined;
+let client: InternalClient | undefined;
+let port = 0;
+afterEach(async () => {
+  client?.close();
+  client = undefined;
+  await stop();
+  port = 0;
+});
+
+/** Paths of the requests, in their order. */
+let paths: string[] = [];
+
+async function start(respond: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
+  paths = [];
+  server = createServer((request, response) => {
+    paths.push(new URL(request.url ?? '/', 'http://localhost').pathname);
+    respond(request, response);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as { port: number });
+  client ??= internalClient({
+    baseUrl: `http://127.0.0.1:${port}`,
+    self: 'incident',
+    service: 'catalog',
+    secretKeys: TEST_SECRET_KEYS,
+  });
+}
+
+async function stop(): Promise<void> {
+  server?.closeAllConnections();
+  if (server?.listening === true) await new Promise((done) => server?.close(done));
+}
+
+const ok = (_request: IncomingMessage, response: ServerResponse) => void response.end('{}');
+const call = async (path = '/x') => client?.get(path, { a: undefined }, z.object({}));
+const isOpen = async () =>
+  (await call().catch((error: unknown) => (error as Error).message)) === 'the service catalog is down';
+
+describe('calls of a service', () => {
+  test('that does not listen fail at once after a few, until it listens again', async () => {
+    await start(ok);
+    await stop();
+    for (let time = 0; time < 3; time += 1) await expect(call()).rejects.toThrow('fetch failed');
+    expect(await isOpen()).toBe(true);
+    await start(ok);
+    await eventually(async () => !(await isOpen()), { what: 'the closed breaker' });
+  });
+
+  test('that hangs fail at once as soon as its health has been asked for in vain', async () => {
+    await start(() => undefined);
+    await expect(call()).rejects.toThrow('timeout');
+    await eventually(isOpen, { what: 'the open breaker' });
+    expect(paths).toContain('/healthz');
+  });
+
+  test('that are slow or get an error status do not keep others from being made', async () => {
+    await start((request, response) => {
+      if (request.url === '/slow') return;
+      response.statusCode = request.url === '/broken' ? 503 : 200;
+      response.end('{}');
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const slow = Promise.allSettled(Array.from({ length: 4 }, async () => call('/slow')));
+      for (let time = 0; time < 4; time += 1) await expect(call('/broken')).rejects.toThrow(UnexpectedStatus);
+      expect((await slow).every(({ status }) => status === 'rejected')).toBe(true);
+      expect(await call()).toEqual({});
+    }
+  });
+});
