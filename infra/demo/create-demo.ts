@@ -17,7 +17,10 @@ const OWNER = {
 
 /** What a new user needs to begin. */
 export interface Demo {
+  /** The address of the workspace that resolves everywhere, if there is one. */
   baseUrl: string;
+  /** The workspace with its own host. */
+  workspace: string;
   /** Undefined when an administrator has revoked the demo key. */
   token: string | undefined;
   /** Why sample data is missing, if it is. */
@@ -52,12 +55,13 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${new URL(url).port}`;
   // A host that resolves everywhere, where the gateway takes it for the workspace's.
   const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
-  if (token.kind === 'ended') return { baseUrl, token: undefined, error: undefined };
+  const workspace = `${DEMO_WORKSPACE}, http://${host}`;
+  if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, error: undefined };
   const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: token.text })).then(
     () => undefined,
     (reason: unknown) => (reason as Error).message,
   );
-  return { baseUrl, token: token.text, error };
+  return { baseUrl, workspace, token: token.text, error };
 }
 
 type DemoToken = { kind: 'valid'; text: string } | { kind: 'ended' } | { kind: 'none' };

@@ -17,8 +17,8 @@ export function endBlock({ url, demo, notes }: EndBlockOptions): string {
       'create one with npm run -s admin -- workspace create, see docs/guides/administration.md',
     ]);
   } else {
-    const { baseUrl, token } = demo;
-    entries.push(['workspace', baseUrl]);
+    const { baseUrl, workspace, token } = demo;
+    entries.push(['workspace', workspace]);
     entries.push(['token', token ?? 'the demo key has ended; make another with npm run -s admin -- key create']);
     entries.push(['docs', `${baseUrl}/docs`]);
   }

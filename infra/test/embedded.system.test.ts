@@ -72,8 +72,8 @@ describe('everything in one process', () => {
       expect(output).toMatch(new RegExp(`^${step} +\\d+\\.\\d s$`, 'm'));
     }
     expect(output).toMatch(new RegExp(`^address +http://localhost:${port}$`, 'm'));
-    expect(output).toMatch(new RegExp(`^workspace +http://acme\\.localhost:${port}$`, 'm'));
-    expect(output).toMatch(new RegExp(`^docs +http://acme\\.localhost:${port}/docs$`, 'm'));
+    expect(output).toMatch(new RegExp(`^workspace +acme, http://acme\\.localhost:${port}$`, 'm'));
+    expect(output).toMatch(new RegExp(`^docs +http://localhost:${port}/docs$`, 'm'));
     expect(output).toMatch(/^data in .*, log in .*$/m);
     expect(output).not.toContain('\u001b');
   });

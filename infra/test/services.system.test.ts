@@ -56,7 +56,7 @@ describeWithServers('the apps as processes', () => {
     for (const step of ['migrations', 'services', 'gateway', 'demo data']) {
       expect(output).toMatch(new RegExp(`^${step} +\\d+\\.\\d s$`, 'm'));
     }
-    expect(output).toMatch(/^workspace +http:\/\/acme\.localhost:\d+$/m);
+    expect(output).toMatch(/^workspace +acme, http:\/\/acme\.localhost:\d+$/m);
     const token = /^token +(tcs_\w+)$/m.exec(output)?.[1] ?? '';
     const acme = httpClient(`http://127.0.0.1:${harness.port}`, {
       Host: 'acme.localhost',
