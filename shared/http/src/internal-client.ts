@@ -17,7 +17,13 @@ export interface InternalClient {
   close(): void;
 }
 
+/** From the look-up of the address to the last byte of the response; milliseconds. */
 const REQUEST_TIMEOUT = 800;
+/** More than any response has; a larger one is an error. */
+const MAX_RESPONSE_BYTES = 33_554_432;
+
+/** The service refused a call because the workspace of the call uses up its share. It works for other workspaces. */
+class ShareExceeded extends Error {}
 
 /** After a few failed calls, further ones fail without waiting for the timeout. */
 const BREAKER_OPTIONS = {
@@ -26,6 +32,7 @@ const BREAKER_OPTIONS = {
   errorThresholdPercentage: 50,
   rollingCountTimeout: 5_000,
   resetTimeout: 1_000,
+  errorFilter: (error: unknown) => error instanceof ShareExceeded,
 } as const;
 
 /** @throws ConfigError if the key for calls from `self` to `service` is missing */
@@ -48,8 +55,12 @@ export function internalClient(options: {
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT),
     });
-    if (!response.ok) throw new Error(`${url.pathname} returned status ${response.status}`);
-    return schema.parse(await response.json());
+    if (!response.ok) {
+      await response.body?.cancel();
+      const message = `${url.pathname} returned status ${response.status}`;
+      throw response.status === 429 ? new ShareExceeded(message) : new Error(message);
+    }
+    return schema.parse(JSON.parse(await readText(response)));
   };
   const breaker = new CircuitBreaker(fetchJson, BREAKER_OPTIONS);
   return {
@@ -57,4 +68,17 @@ export function internalClient(options: {
       (await breaker.fire(path, query, schema)) as z.output<Schema>,
     close: () => breaker.shutdown(),
   };
+}
+
+/** @throws if the body is too large */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (length > MAX_RESPONSE_BYTES) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
