@@ -19,7 +19,7 @@ export interface ShareLimits {
   longWait: number;
 }
 
-const WAITS = { queue: 100, wait: 2_000, longWait: 5_000 };
+const WAITS = { queue: 200, wait: 5_000, longWait: 8_000 };
 
 /** The shares of a pool that requests of several workspaces use. */
 export const sharedLimits = (size: number): ShareLimits => ({

@@ -50,6 +50,7 @@ export class PooledClient extends PostgresClient {
       waiting: () => this.shares.waiting,
       onLook: () => this.shares.refuseOverdue(),
       onCancel: (reason) => (this.counts.cancelled[reason] += 1),
+      onServerGone: () => this.#refuseWaiting('the database server does not respond'),
       onAbandon: (reason) => (this.counts.abandoned[reason] += 1),
     });
     this.shares = new ConnectionShares({
@@ -58,6 +59,10 @@ export class PooledClient extends PostgresClient {
       isServing: () => this.watch.isServing,
       onRefusal: (reason) => (this.counts.refused[reason] += 1),
     });
+  }
+
+  #refuseWaiting(message: string): void {
+    this.shares.refuseAll(() => new DatabaseCallError('unreachable', message));
   }
 
   override async acquireRawConnection(): Promise<PooledConnection> {
@@ -94,9 +99,7 @@ export class PooledClient extends PostgresClient {
       this.watch.progress();
       // The others would wait for the same connection attempts.
       if (databaseFailure(error) === 'unreachable') {
-        this.shares.refuseAll(
-          () => new DatabaseCallError('unreachable', 'cannot connect to the database', { cause: error }),
-        );
+        this.#refuseWaiting('cannot connect to the database');
       }
       throw error;
     }

@@ -11,6 +11,8 @@ const IDLE_LOOKS = 50;
 /** Milliseconds that each statement has even if its request has used up its time: enough for a ROLLBACK. */
 const SHORTEST_TIME = 250;
 
+const SERVER_GONE = 'the database server does not respond';
+
 /** What a destroyed connection did: it had a statement that did not end, its whole server was silent, or nothing. */
 export type AbandonReason = 'statement' | 'server' | 'unused';
 
@@ -33,6 +35,7 @@ export class StatementWatch {
   readonly #onLook: () => void;
   readonly #onCancel: (reason: CancelReason) => void;
   readonly #onAbandon: (reason: AbandonReason) => void;
+  readonly #onServerGone: () => void;
   readonly #running = new Set<RunningStatement>();
   readonly #servers = new Map<string, Server>();
   readonly #serverOf = new WeakMap<PooledConnection, Server>();
@@ -49,6 +52,7 @@ export class StatementWatch {
   /**
    * @param options.waiting how many wait for a connection
    * @param options.onLook called at each look
+   * @param options.onServerGone called when all connections to a server were destroyed
    */
   constructor(options: {
     deadlines: DatabaseDeadlines;
@@ -56,12 +60,14 @@ export class StatementWatch {
     onLook: () => void;
     onCancel: (reason: CancelReason) => void;
     onAbandon: (reason: AbandonReason) => void;
+    onServerGone: () => void;
   }) {
     this.#deadlines = options.deadlines;
     this.#waiting = options.waiting;
     this.#onLook = options.onLook;
     this.#onCancel = options.onCancel;
     this.#onAbandon = options.onAbandon;
+    this.#onServerGone = options.onServerGone;
   }
 
   /** Milliseconds on a clock that stands still while the event loop is blocked. */
@@ -231,8 +237,8 @@ export class StatementWatch {
       server.probing = false;
       if (isAlive) this.#heard(server);
       else if (server.heardAt <= now) {
-        for (const connection of server.connections)
-          this.#abandon(connection, 'server', 'the database server does not respond');
+        for (const connection of server.connections) this.#abandon(connection, 'server', SERVER_GONE);
+        this.#onServerGone();
       }
     });
   }

@@ -110,18 +110,18 @@ describe('those that wait', () => {
     expect(served.slice(4)).toEqual(['create', 'read3']);
   });
 
-  test('longer than two seconds are refused: 429 if their workspace uses its share, 503 if it does not', async () => {
+  test('longer than five seconds are refused: 429 if their workspace uses its share, 503 if it does not', async () => {
     const { shares, state, take, failureOf } = sharesOfTen();
     for (let count = 0; count < 3; count += 1) await take('a', request(1));
     const share = failureOf(request(1));
     for (const holder of [2, 3])
       for (let count = 0; count < 3; count += 1) void take('x', request(holder)).catch(() => undefined);
     const pool = failureOf(request(4));
-    state.now = 1_999;
+    state.now = 4_999;
     shares.refuseOverdue();
     await settle();
     expect(shares.waiting).toBeGreaterThanOrEqual(2);
-    state.now = 2_000;
+    state.now = 5_000;
     shares.refuseOverdue();
     expect([await share, await pool]).toEqual(['share_exceeded', 'busy']);
     expect(shares.waiting).toBe(0);
@@ -131,7 +131,7 @@ describe('those that wait', () => {
     const { shares, state, take, failureOf } = sharesOfTen();
     for (let count = 0; count < 3; count += 1) await take('a', request(1));
     const refused = failureOf(request(1));
-    Object.assign(state, { now: 2_000, isServing: false });
+    Object.assign(state, { now: 5_000, isServing: false });
     shares.refuseOverdue();
     expect(await refused).toBe('busy');
   });
@@ -142,19 +142,19 @@ describe('those that wait', () => {
     (await take('claim', write)).release();
     for (let count = 0; count < 3; count += 1) await take('a', request(1));
     const refused = failureOf(write);
-    state.now = 4_999;
+    state.now = 7_999;
     shares.refuseOverdue();
     expect(shares.waiting).toBe(1);
-    state.now = 5_000;
+    state.now = 8_000;
     shares.refuseOverdue();
     expect(await refused).toBe('busy');
   });
 
-  test('are at most a hundred in one workspace', async () => {
+  test('are at most two hundred in one workspace', async () => {
     const { shares, take, failureOf, refusals } = sharesOfTen();
-    for (let count = 0; count < 103; count += 1) void take('a', request(1)).catch(() => undefined);
+    for (let count = 0; count < 203; count += 1) void take('a', request(1)).catch(() => undefined);
     await settle();
-    expect([shares.inUse, shares.waiting]).toEqual([3, 100]);
+    expect([shares.inUse, shares.waiting]).toEqual([3, 200]);
     expect(await failureOf(request(1))).toBe('share_exceeded');
     expect(refusals).toEqual(['share']);
     expect(await failureOf(request(2))).toBe('given');
