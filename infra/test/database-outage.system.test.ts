@@ -76,31 +76,35 @@ describeWithServers('a database that does not respond', () => {
       throw new Error('the client waits');
     });
 
-  test.each(['hangs', 'vanishes'])('%s: 503 within seconds, and service soon after', async (how) => {
-    await isServed(`before-${how}`);
-    if (how === 'hangs') await stopServer();
-    else proxy.stall();
-    const answers = await Promise.all([refused(readIncidents()), refused(createTeam(`during-${how}`))]);
-    for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
-      expect(answer.headers.get('Retry-After')).toBe('1');
-    }
-    // A process that cannot reach its database is not broken itself.
-    expect((await httpClient(baseUrl).get('/healthz')).status).toBe(200);
-    await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 503, { what: 'unreadiness' });
+  test.each(['hangs', 'vanishes'])(
+    '%s: 503 within seconds, and service soon after',
+    async (how) => {
+      await isServed(`before-${how}`);
+      if (how === 'hangs') await stopServer();
+      else proxy.stall();
+      const answers = await Promise.all([refused(readIncidents()), refused(createTeam(`during-${how}`))]);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer.headers.get('Retry-After')).toBe('1');
+      }
+      // A process that cannot reach its database is not broken itself.
+      expect((await httpClient(baseUrl).get('/healthz')).status).toBe(200);
+      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 503, { what: 'unreadiness' });
 
-    continueServer();
-    proxy.restore();
-    await isServed(`after-${how}`);
-    // The key of the refused create: once, whatever became of the first attempt.
-    await eventually(async () => [200, 201].includes((await createTeam(`during-${how}`)).status), {
-      within: 90_000,
-      what: 'the repeated create',
-    });
-    const { body } = await client.get('/api/v1/teams?limit=100');
-    expect(body.teams.filter(({ name }: { name: string }) => name === `during-${how}`)).toHaveLength(1);
-    await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 200, { what: 'readiness' });
-  }, 180_000);
+      continueServer();
+      proxy.restore();
+      await isServed(`after-${how}`);
+      // The key of the refused create: once, whatever became of the first attempt.
+      await eventually(async () => [200, 201].includes((await createTeam(`during-${how}`)).status), {
+        within: 90_000,
+        what: 'the repeated create',
+      });
+      const { body } = await client.get('/api/v1/teams?limit=100');
+      expect(body.teams.filter(({ name }: { name: string }) => name === `during-${how}`)).toHaveLength(1);
+      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 200, { what: 'readiness' });
+    },
+    180_000,
+  );
 
   test('that is reachable at another address is used at once, although the old connections stay silent', async () => {
     await isServed('before-the-move');

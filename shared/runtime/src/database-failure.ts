@@ -1,19 +1,6 @@
-import { DatabaseCallError } from './database-call-error.ts';
+import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 
-/**
- * Why a call to the database failed, classified by what the caller can do:
- *
- * - `unreachable`: there is no connection. Wait until there is one.
- * - `unable`: the database is reachable but cannot work now (read-only, full, not yet migrated). Wait as well.
- * - `conflict`: the transaction conflicted with another one and was rolled back. Repeat the whole transaction.
- * - `timeout`: the statement was cancelled. It may succeed later, or never.
- * - `refused`: the statement is invalid or violates a constraint. It would fail again.
- * - `busy`: all connections are in use, by others too. Wait as well.
- * - `share_exceeded`: the workspace uses all connections of its share. Nothing was executed.
- * - `abandoned`: the client has gone, so nobody waits for the result.
- */
-export type DatabaseFailure =
-  'unreachable' | 'unable' | 'conflict' | 'timeout' | 'refused' | 'busy' | 'share_exceeded' | 'abandoned';
+export type { DatabaseFailure } from './database-call-error.ts';
 
 /** By SQLSTATE or a prefix of it; the longest match wins. All other states are `refused`. */
 const FAILURES: Record<string, DatabaseFailure> = {

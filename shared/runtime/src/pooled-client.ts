@@ -98,9 +98,7 @@ export class PooledClient extends PostgresClient {
       permit.release();
       this.watch.progress();
       // The others would wait for the same connection attempts.
-      if (databaseFailure(error) === 'unreachable') {
-        this.#refuseWaiting('cannot connect to the database');
-      }
+      if (databaseFailure(error) === 'unreachable') this.#refuseWaiting('cannot connect to the database');
       throw error;
     }
   }
@@ -108,8 +106,9 @@ export class PooledClient extends PostgresClient {
   override async releaseConnection(connection: PooledConnection): Promise<void> {
     const { permit } = connection;
     connection.permit = undefined;
-    // knex gives up a ROLLBACK that takes long; the next user must not get its transaction.
+    // knex gives up a ROLLBACK that takes long or fails; the next user must not get its transaction.
     if (connection.statements.size > 0) connection.abandon('the connection was released during a statement');
+    else if (connection.getTransactionStatus() !== 'I') connection.doNotReuse('a transaction is open');
     await super.releaseConnection(connection);
     permit?.release();
     this.watch.progress();

@@ -40,9 +40,9 @@ export class PooledConnection extends pg.Client {
     this.on('end', () => (this.__knex__disposed ??= new Error('the connection has ended')));
   }
 
-  /** Ends the session when it is released, because a cancel request may still arrive and hit another statement. */
-  doNotReuse(): void {
-    this.__knex__disposed ??= new Error('a statement was cancelled');
+  /** Ends the session when its user releases it. */
+  doNotReuse(reason: string): void {
+    this.__knex__disposed ??= new Error(reason);
   }
 
   /**

@@ -208,7 +208,8 @@ export class StatementWatch {
     const { connection } = statement;
     statement.cancelled = { at: this.now(), reason };
     this.#onCancel(reason);
-    connection.doNotReuse();
+    // The request may arrive late and hit another statement.
+    connection.doNotReuse('a statement was cancelled');
     const { session } = connection;
     if (session !== undefined) void cancelStatement(session, this.#deadlines.cancel);
   }
