@@ -52,7 +52,14 @@ const NO_SUCH_DATABASE = '3D000';
 async function withServerLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
   const maintenance = new URL(databaseUrl);
   maintenance.pathname = '/postgres';
-  const client = new pg.Client({ connectionString: maintenance.href, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString: maintenance.href,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    // Other processes hold the lock for moments only.
+    lock_timeout: 60_000,
+  });
   await client.connect();
   try {
     await client.query(`select pg_advisory_lock(hashtext('tocsin-owners'))`);

@@ -15,13 +15,20 @@ export interface IdentityChangeListener {
 }
 
 const RECONNECT_DELAY = 500;
+/** Milliseconds between two proofs that the connection works: a listener sends nothing, so it would never notice. */
+const HEARTBEAT_INTERVAL = 5_000;
+/** For each statement, and for the end of the session. Milliseconds. */
+const STATEMENT_TIMEOUT = 3_000;
 
 /** Calls `onChange` at every notification and after every connect, because notifications before it may be lost. */
 export function listenForIdentityChanges(options: {
   url: string;
   log: Logger;
   onChange: () => void;
+  /** Milliseconds; default five seconds. */
+  heartbeatInterval?: number;
 }): IdentityChangeListener {
+  const { heartbeatInterval = HEARTBEAT_INTERVAL } = options;
   const stopping = new AbortController();
 
   const session = async (): Promise<void> => {
@@ -30,7 +37,7 @@ export function listenForIdentityChanges(options: {
       connectionString: options.url,
       application_name: 'tocsin-gateway-listener',
       connectionTimeoutMillis: 3_000,
-      query_timeout: 3_000,
+      query_timeout: STATEMENT_TIMEOUT,
       keepAlive: true,
     });
     client.on('error', () => resolve());
@@ -43,9 +50,19 @@ export function listenForIdentityChanges(options: {
       if (stopping.signal.aborted) return;
       await client.query(`listen ${CHANNEL}`);
       options.onChange();
-      await ended;
+      await Promise.race([ended, heartbeats(client, ended)]);
     } finally {
-      await client.end().catch(() => undefined);
+      await endSession(client);
+    }
+  };
+
+  /** Rejects when the server does not respond. */
+  const heartbeats = async (client: pg.Client, ended: Promise<void>): Promise<void> => {
+    const over = new AbortController();
+    void ended.then(() => over.abort());
+    for (;;) {
+      await delay(heartbeatInterval, undefined, { signal: over.signal, ref: false });
+      await client.query('select 1');
     }
   };
 
@@ -65,4 +82,11 @@ export function listenForIdentityChanges(options: {
       await running;
     },
   };
+}
+
+/** Ends the session, or destroys the connection of a server that does not respond. */
+async function endSession(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), STATEMENT_TIMEOUT);
+  await client.end().catch(() => undefined);
+  clearTimeout(timer);
 }

@@ -14,6 +14,8 @@ export interface HttpAppOptions {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
   readinessChecks: readonly ReadinessCheck[];
+  /** Whether the process no longer works, so that it has to be restarted. */
+  isStuck?: () => boolean;
   principals: PrincipalVerifier;
   log: Logger;
   metrics: Metrics;
@@ -59,8 +61,11 @@ export function httpApp(options: HttpAppOptions): Express {
   return app;
 }
 
-function addOperationalRoutes(app: Express, { readinessChecks, metrics }: HttpAppOptions): void {
-  app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+function addOperationalRoutes(app: Express, { readinessChecks, metrics, isStuck }: HttpAppOptions): void {
+  app.get('/healthz', (_request, response) => {
+    if (isStuck?.() === true) sendJson(response, 503, { status: 'stuck' });
+    else sendJson(response, 200, { status: 'ok' });
+  });
   app.get('/readyz', async (_request, response) => {
     const { ready, dependencies } = await readiness(readinessChecks);
     sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'unready', dependencies });

@@ -30,7 +30,10 @@ export class UnexpectedStatus extends Error {
   }
 }
 
+/** From the look-up of the address to the last byte of the response; milliseconds. */
 const REQUEST_TIMEOUT = 800;
+/** More than any response has; a larger one is an error. */
+const MAX_RESPONSE_BYTES = 33_554_432;
 
 /**
  * @param options.timeout milliseconds for one call with its response; 800 by default
@@ -84,8 +87,21 @@ export function internalClient(options: {
         await response.body?.cancel();
         throw new UnexpectedStatus(url.pathname, response.status);
       }
-      return schema.parse(await response.json());
+      return schema.parse(JSON.parse(await readText(response)));
     },
     close: () => breaker.stop(),
   };
+}
+
+/** @throws if the body is too large */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (length > MAX_RESPONSE_BYTES) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,5 @@
-import type { Logger } from '@tocsin/runtime';
-import type { Request, RequestHandler } from 'express';
+import { type Logger, RequestWork, runForRequest } from '@tocsin/runtime';
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { checkAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
@@ -35,10 +35,13 @@ export function routeHandler(
       response.setHeaders(new Map(Object.entries(headers)));
     }
     checkAccess(principal, route);
-    const reply = await handle(route, { request, principal, log: options.log }).catch((error: unknown) => {
-      if (options.checkReplies) checkError(route, error);
-      throw error;
-    });
+    const work = requestWork(response, { holder: principal.workspace.id, readOnly: route.method === 'get' });
+    const reply = await runForRequest(work, async () =>
+      handle(route, { request, principal, log: options.log }).catch((error: unknown) => {
+        if (options.checkReplies) checkError(route, error);
+        throw error;
+      }),
+    );
     if (options.checkReplies) checkReply(route, reply);
     sendReply(response, { route, reply, workspaceId: principal.workspace.id, unsent: options.unsentBytes });
   };
@@ -50,12 +53,22 @@ export function internalRouteHandler(
   principals: PrincipalVerifier,
 ): RequestHandler {
   return async (request, response) => {
-    if (principals.service(request.get(PRINCIPAL_HEADER), callers) === undefined) {
+    const caller = principals.service(request.get(PRINCIPAL_HEADER), callers);
+    if (caller === undefined) {
       throw new DomainError('authentication_required', 'The request does not come from a service that may call this');
     }
-    sendJson(response, 200, await handle(validateQuery(query, readQuery(searchOf(request), query))));
+    const parameters = validateQuery(query, readQuery(searchOf(request), query));
+    const { workspace_id: workspaceId } = parameters;
+    // A call for a workspace uses the workspace's share, so that the calls for one do not delay those for others.
+    const holder = typeof workspaceId === 'number' ? workspaceId : caller;
+    const work = requestWork(response, { holder, readOnly: true });
+    sendJson(response, 200, await runForRequest(work, async () => handle(parameters)));
   };
 }
+
+/** What the waits and deadlines of a request depend on. */
+const requestWork = (response: Response, options: { holder: number | string; readOnly: boolean }): RequestWork =>
+  new RequestWork({ ...options, isClientGone: () => response.destroyed && !response.writableFinished });
 
 /** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
 async function handle(

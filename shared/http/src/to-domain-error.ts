@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { databaseFailure, type Logger } from '@tocsin/runtime';
-import { DomainError, serviceUnavailable } from './errors.ts';
+import { databaseFailure, isOutcomeUnknown, type Logger } from '@tocsin/runtime';
+import { DomainError, serviceUnavailable, shareExceeded } from './errors.ts';
 import { requestIdOf } from './request-id.ts';
 
 /**
@@ -16,7 +16,9 @@ export function toDomainError(error: unknown, request: IncomingMessage, log: Log
   switch (databaseFailure(error)) {
     case 'unreachable':
       log.error(context, 'cannot reach the database');
-      return serviceUnavailable('The service cannot reach its database');
+      return isOutcomeUnknown(error) && !isRead(request)
+        ? outcomeUnknown()
+        : serviceUnavailable('The service cannot reach its database');
     case 'unable':
       log.error(context, 'the database cannot execute statements now');
       return serviceUnavailable("The service's database is not available");
@@ -26,11 +28,33 @@ export function toDomainError(error: unknown, request: IncomingMessage, log: Log
     case 'timeout':
       log.error(context, 'a statement timed out');
       return serviceUnavailable('The database did not respond in time');
+    case 'busy':
+      log.warn(context, 'all connections to the database are in use');
+      return serviceUnavailable('All connections of the service to its database are in use');
+    case 'share_exceeded':
+      return shareExceeded("The workspace's requests use all of its connections to the database", {
+        reason: 'database_share',
+      });
+    case 'abandoned':
+      // Nobody gets this response.
+      log.debug(context, 'the client has gone');
+      return serviceUnavailable('The client has gone');
     case 'refused':
     case undefined:
   }
   log.error(context, 'a request failed');
   return new DomainError('internal', 'An unexpected error occurred; the server log has its cause under the request ID');
 }
+
+/** 503 without a promise that nothing has changed. */
+const outcomeUnknown = () =>
+  new DomainError(
+    'service_unavailable',
+    'The service lost its database while it wrote: the change may have been made or not; read the resource before you ' +
+      'write again, unless the request has an idempotency key',
+    { details: { outcome: 'unknown' }, headers: { 'Retry-After': '1' } },
+  );
+
+const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
 
 const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0];

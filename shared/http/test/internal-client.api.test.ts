@@ -75,4 +75,22 @@ describe('calls of a service', () => {
       expect(await call()).toEqual({});
     }
   });
+
+  test('whose response has no end are given up when it becomes too large', async () => {
+    const closed = Promise.withResolvers<void>();
+    await start((_request, response) => {
+      response.once('close', () => closed.resolve());
+      const more = () => {
+        if (!response.destroyed) response.write(Buffer.alloc(4_194_304, 32), more);
+      };
+      more();
+    });
+    await expect(call()).rejects.toThrow(/more than 33554432 bytes|aborted due to timeout/);
+    await closed.promise;
+  });
+
+  test('whose response never ends are given up', async () => {
+    await start((_request, response) => void response.write('{'));
+    await expect(call()).rejects.toThrow('aborted due to timeout');
+  });
 });

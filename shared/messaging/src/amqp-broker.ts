@@ -265,7 +265,7 @@ export class AmqpBroker implements Broker {
       );
       channel.once('close', reopen);
       await withTimeout(session.consuming, declareTopology(channel, this.#namespace));
-      await channel.prefetch(consumer.prefetch);
+      await withTimeout(session.consuming, channel.prefetch(consumer.prefetch));
       const consuming = channel.consume(queueName(this.#namespace, consumer.queue), (message) => {
         if (message === null) {
           void channel.close().catch(() => undefined);

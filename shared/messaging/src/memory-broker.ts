@@ -1,4 +1,5 @@
 import { type QueueDefinition, QUEUES } from '@tocsin/contracts';
+import { runInBackground } from '@tocsin/runtime';
 import {
   type Broker,
   type DeadLetterReason,
@@ -89,10 +90,10 @@ export class MemoryBroker implements Broker {
     if (progress.ended !== undefined || progress.due > performance.now()) return;
     const consumer = this.#nextConsumer(queue);
     if (consumer === undefined) return;
-    const work = dispositionOf(consumer.handle, {
-      body: Buffer.from(message.body),
-      redelivered: progress.failures > 0,
-    });
+    // As with other brokers, the consumer is no part of the transaction or request of the publisher.
+    const work = runInBackground(async () =>
+      dispositionOf(consumer.handle, { body: Buffer.from(message.body), redelivered: progress.failures > 0 }),
+    );
     consumer.inFlight.add(work);
     const disposition = await work;
     consumer.inFlight.delete(work);

@@ -1,16 +1,9 @@
-/**
- * Why a call to the database failed, classified by what the caller can do:
- *
- * - `unreachable`: there is no connection. Wait until there is one.
- * - `unable`: the database is reachable but cannot work now (read-only, full, not yet migrated). Wait as well.
- * - `conflict`: the transaction conflicted with another one and was rolled back. Repeat the whole transaction.
- * - `timeout`: the statement was cancelled. It may succeed later, or never.
- * - `refused`: the statement is invalid or violates a constraint. It would fail again.
- */
-export type DatabaseFailure = 'unreachable' | 'unable' | 'conflict' | 'timeout' | 'refused';
+import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
+
+export type { DatabaseFailure } from './database-call-error.ts';
 
 /** By SQLSTATE or a prefix of it; the longest match wins. All other states are `refused`. */
-const FAILURES: Record<string, Exclude<DatabaseFailure, 'refused'>> = {
+const FAILURES: Record<string, DatabaseFailure> = {
   // Connection exceptions, and sessions ended by the server.
   '08': 'unreachable',
   '57P': 'unreachable',
@@ -75,6 +68,20 @@ export async function recordFailures<Result>(
   }
 }
 
+/** The errors of statements that may have been carried out although they failed. */
+const unknownOutcomes = new WeakSet<Error>();
+
+/** Records that a statement may have been carried out although it failed with this error. */
+export function recordUnknownOutcome(error: unknown): void {
+  if (Error.isError(error)) unknownOutcomes.add(error);
+}
+
+/**
+ * Whether the connection was lost while a COMMIT, or a write outside a transaction, was executed, so that nobody knows
+ * whether it took effect.
+ */
+export const isOutcomeUnknown = (error: unknown): boolean => Error.isError(error) && unknownOutcomes.has(error);
+
 const CONNECTION_LOST =
   /^(?:ECONN\w+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/;
 
@@ -85,8 +92,9 @@ const CONNECTION_ENDED =
 /** Classifies the failure of a call on `openDatabase`; `undefined` for an error of any other origin. */
 export function databaseFailure(error: unknown): DatabaseFailure | undefined {
   if (!Error.isError(error)) return undefined;
+  if (error instanceof DatabaseCallError) return error.failure;
   const { name, message, code, severity } = error as Error & { code?: unknown; severity?: unknown };
-  // All connections of the pool are in use, or none can be opened.
+  // No connection was opened in time.
   if (name === 'KnexTimeoutError') return 'unreachable';
   const stage = failureStages.get(error);
   if (stage === undefined) return undefined;
@@ -100,5 +108,5 @@ export function databaseFailure(error: unknown): DatabaseFailure | undefined {
 /** Whether the database cannot work now, so that the caller should wait. False for a refused statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = databaseFailure(error);
-  return failure === 'unreachable' || failure === 'unable';
+  return failure === 'unreachable' || failure === 'unable' || failure === 'busy';
 }

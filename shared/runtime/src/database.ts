@@ -1,8 +1,10 @@
 import knexFactory, { type Knex } from 'knex';
-import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import pg from 'pg';
-import { databaseFailure, recordFailures } from './database-failure.ts';
+import { sharedLimits, unsharedLimits } from './connection-shares.ts';
+import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
 import { instantFromPostgres } from './instant.ts';
+import { PooledClient, type PooledConfig, runStatement } from './pooled-client.ts';
+import type { PooledConnection } from './pooled-connection.ts';
 
 export type { Knex };
 
@@ -13,8 +15,10 @@ export interface DatabaseOptions {
   /** Shown in `pg_stat_activity`. */
   application: string;
   poolSize: number;
-  /** A statement that runs longer is cancelled by the server; milliseconds. */
-  statementTimeout?: number;
+  /** Whether requests of several workspaces use the pool, so that each may use only a share of it. Default: no. */
+  shared?: boolean;
+  /** Instead of the defaults. */
+  deadlines?: Partial<DatabaseDeadlines>;
 }
 
 const parsers = new pg.TypeOverrides();
@@ -27,74 +31,72 @@ parsers.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
  * Statements are short and their data is mostly in memory: a random page costs little more than a sequential one, and
  * JIT compilation and parallel workers cost more than they save.
  */
-const SESSION = '-c timezone=UTC -c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
+const PLANNING = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
 
-/** Records the errors of database calls, and removes connections that are stuck on an old primary from the pool. */
-class RecordingClient extends PostgresClient {
-  override async acquireConnection(): Promise<unknown> {
-    return recordFailures('connecting', async () => super.acquireConnection());
-  }
+/** So that the server ends sessions of a client that has vanished: after 45 seconds. */
+const SERVER_KEEPALIVE =
+  '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=45000';
 
-  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
-    return onConnection(connection, async () => super._query(connection, statement));
-  }
-}
+/** A setting's value in the options of a connection, where spaces separate options. */
+const optionValue = (value: string) => value.replaceAll(/[\\\s]/g, String.raw`\$&`);
 
-async function onConnection<Result>(connection: unknown, call: () => Promise<Result>): Promise<Result> {
-  try {
-    return await recordFailures('connected', call);
-  } catch (error) {
-    // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
-    if (databaseFailure(error) === 'unable') (connection as { __knex__disposed?: unknown }).__knex__disposed = error;
-    throw error;
-  }
-}
+const sessionOptions = (schema: string) =>
+  `-c timezone=UTC -c search_path=${optionValue(pg.escapeIdentifier(schema))} ${PLANNING} ${SERVER_KEEPALIVE}`;
+
+/** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
+const KEEPALIVE_DELAY = 5_000;
 
 /** Opens a connection pool on one service's schema. `bigint` is read as a number and `timestamptz` as an `Instant`. */
 export function openDatabase(options: DatabaseOptions): Knex {
-  return knexFactory({
-    client: RecordingClient,
+  const deadlines = { ...DATABASE_DEADLINES, ...options.deadlines };
+  const limits = options.shared === true ? sharedLimits(options.poolSize) : unsharedLimits(options.poolSize);
+  const config: PooledConfig = {
+    client: PooledClient,
     connection: {
       connectionString: options.url,
       application_name: options.application,
-      connectionTimeoutMillis: 3_000,
-      // A half-open connection after a failover must not hang a request.
+      connectionTimeoutMillis: deadlines.connect,
       keepAlive: true,
-      statement_timeout: options.statementTimeout ?? 10_000,
+      keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
+      statement_timeout: deadlines.statement,
       idle_in_transaction_session_timeout: 30_000,
-      options: SESSION,
+      options: sessionOptions(options.schema),
       types: parsers,
     } as Knex.PgConnectionConfig,
-    searchPath: [options.schema],
-    acquireConnectionTimeout: 5_000,
+    pooling: { limits, deadlines },
+    // A proof that an unused connection works may precede the attempt to open another one.
+    acquireConnectionTimeout: deadlines.proof + deadlines.connect + 1_000,
     // knex would print to the console what it also throws.
     log: { warn: () => undefined, error: () => undefined },
     // Error messages contain the statement and are logged; its parameters must not be.
     compileSqlOnError: false,
-    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000 },
-  });
-}
-
-interface PgConnection {
-  query<Row>(statement: { name: string; text: string; values: unknown[] }): Promise<{ rows: Row[] }>;
+    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000, createTimeoutMillis: deadlines.connect + 1_000 },
+  };
+  return knexFactory(config);
 }
 
 /**
  * Runs a named prepared statement, which Postgres parses once per connection. For the statements that run most often.
  * @param db may be a transaction; the statement is then part of it
  */
-export async function runPrepared<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
-  const client = db.client as {
-    acquireConnection(): Promise<PgConnection>;
-    releaseConnection(c: PgConnection): Promise<void>;
-  };
-  const connection = await client.acquireConnection();
+export async function runPrepared<Row extends pg.QueryResultRow>(
+  db: Knex,
+  name: string,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  const client = db.client as PooledClient;
+  const connection: PooledConnection = await client.acquireConnection();
   try {
-    return (await onConnection(connection, async () => connection.query<Row>({ name, text, values }))).rows;
+    const { rows } = await runStatement(connection, text, async () => connection.query<Row>({ name, text, values }));
+    return rows;
   } finally {
     await client.releaseConnection(connection);
   }
 }
+
+/** Whether nothing has ended in the pool for a minute, although something was asked of it. */
+export const isDatabaseStuck = (database: Knex): boolean => (database.client as PooledClient).watch.isStuck;
 
 /** The name of the constraint that a statement violated; `undefined` if it failed for another reason. */
 export function brokenConstraint(error: unknown): string | undefined {

@@ -21,9 +21,23 @@ export {
   urlForRole,
   withFileSettings,
 } from './config.ts';
-export { brokenConstraint, type Knex, runPrepared, openDatabase } from './database.ts';
-export { type DatabaseFailure, databaseFailure, failureOfSqlState, isDatabaseUnavailable } from './database-failure.ts';
-export { databaseReadiness, type ReadinessCheck, readiness, type Readiness } from './health.ts';
+export {
+  brokenConstraint,
+  type DatabaseOptions,
+  isDatabaseStuck,
+  type Knex,
+  openDatabase,
+  runPrepared,
+} from './database.ts';
+export {
+  type DatabaseFailure,
+  databaseFailure,
+  failureOfSqlState,
+  isDatabaseUnavailable,
+  isOutcomeUnknown,
+} from './database-failure.ts';
+export { observeDatabase } from './database-metrics.ts';
+export { databaseReadiness, type DatabaseReadiness, type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, instantFromPostgres, addMilliseconds, systemClock } from './instant.ts';
 export {
   deriveSecretKeys,
@@ -43,5 +57,6 @@ export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
+export { currentRequest, RequestWork, runForRequest, runInBackground } from './work-context.ts';
 export { changedVersions, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

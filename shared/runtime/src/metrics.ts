@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { settleWithin } from './settle-within.ts';
 
@@ -57,5 +58,31 @@ class PartialRegistry extends Registry {
 export function createMetrics(app: string): Metrics {
   const registry = new PartialRegistry(app);
   collectDefaultMetrics({ register: registry });
+  observeEventLoop(registry);
   return registry;
+}
+
+/** Milliseconds between two samples. */
+const SAMPLING_INTERVAL = 20;
+
+/** Adds the delay of the event loop since the last response with metrics. */
+function observeEventLoop(registry: Registry): void {
+  const delays = monitorEventLoopDelay({ resolution: SAMPLING_INTERVAL });
+  delays.enable();
+  // A sample is the time since the one before, so that it contains the interval.
+  const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - SAMPLING_INTERVAL / 1e3);
+  new Gauge({
+    name: 'tocsin_event_loop_delay_seconds',
+    help: 'How late the event loop came to its timers since the last scrape, by quantile; 1 is the maximum',
+    labelNames: ['quantile'],
+    registers: [registry],
+    collect() {
+      const isEmpty = delays.count === 0;
+      for (const quantile of [0.5, 0.99]) {
+        this.set({ quantile }, isEmpty ? 0 : seconds(delays.percentile(100 * quantile)));
+      }
+      this.set({ quantile: 1 }, isEmpty ? 0 : seconds(delays.max));
+      delays.reset();
+    },
+  });
 }

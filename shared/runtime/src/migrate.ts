@@ -12,6 +12,15 @@ export interface SchemaOwner {
   migrations: string;
 }
 
+/**
+ * Milliseconds that a migration waits for another process that migrates the same schema. The statements themselves have
+ * no limit: an index on a large table may take hours.
+ */
+const LOCK_TIMEOUT = 600_000;
+
+/** A server that has vanished is noticed within fifteen seconds, however long its statement takes. */
+const CONNECTION = { connectionTimeoutMillis: 5_000, keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
+
 const quote = (identifier: string) => pg.escapeIdentifier(identifier);
 
 /** Runs a CREATE statement; ignores that a concurrent process created the same object. */
@@ -64,7 +73,7 @@ export async function ensureSchemaOwner(adminUrl: string, owner: SchemaOwner): P
 export async function migrate(owner: SchemaOwner): Promise<string[]> {
   const knex = knexFactory({
     client: 'pg',
-    connection: owner.url,
+    connection: { connectionString: owner.url, ...CONNECTION } as Knex.PgConnectionConfig,
     searchPath: [owner.schema],
     pool: { min: 0, max: 2 },
     // knex would print what it also throws.
@@ -73,6 +82,7 @@ export async function migrate(owner: SchemaOwner): Promise<string[]> {
   try {
     // knex's own lock makes a concurrent run fail; an advisory lock makes it wait.
     return await knex.transaction(async (lock) => {
+      await lock.raw(`set local lock_timeout = ${LOCK_TIMEOUT}`);
       await lock.raw('select pg_advisory_xact_lock(hashtext(?))', [`tocsin-migrate-${owner.schema}`]);
       // Not IF NOT EXISTS: it requires the privilege to create schemas even if the schema exists.
       const existing = await knex.raw<{ rows: unknown[] }>('select 1 from pg_namespace where nspname = ?', [
@@ -100,7 +110,7 @@ function migrationsIn(folder: string): Knex.MigrationSource<string> {
 }
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ connectionString: url, ...CONNECTION });
   await client.connect();
   try {
     await work(client);

@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { runInBackground } from './work-context.ts';
 
 /** Work that repeats until it is stopped. Runs never overlap. */
 export interface PeriodicTask {
@@ -38,7 +39,10 @@ export function startPeriodicTask(options: {
   // A function, because TypeScript would not expect the flag to change while the loop waits.
   const isStopped = () => stopped;
 
-  const run = () => {
+  // Not for the request that wakes the task.
+  const run = () => runInBackground(runNow);
+
+  const runNow = () => {
     if (stopped) return;
     if (running !== undefined) {
       woken = true;
@@ -52,7 +56,7 @@ export function startPeriodicTask(options: {
         running = undefined;
         if (stopped) return;
         // Woken after the loop's last check.
-        if (woken) run();
+        if (woken) runNow();
         else timer = setTimeout(run, options.interval);
       });
   };

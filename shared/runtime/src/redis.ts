@@ -12,6 +12,10 @@ export function openRedis(options: { url: string; namespace: string; log: Logger
     // A stopping process does not wait for a Redis that is down.
     disconnectTimeout: 500,
     commandTimeout: 500,
+    // A command that times out leaves the connection open, and a server that has vanished would be waited for until TCP
+    // gives up: reconnect instead, which also drops the commands that are still queued.
+    socketTimeout: 1_000,
+    keepAlive: 5_000,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, createMetrics, Gauge } from '../src/index.ts';
 
 /** A registry with a counter, and a gauge whose value comes from `collect`. */
@@ -57,4 +58,21 @@ test('a metric that takes too long is omitted, and its collection is not started
   gate.resolve(5);
   await gate.promise;
   expect(await metrics.metrics()).toMatch(/^looked_up\{app="test"\} 5$/m);
+});
+
+test('the delay of the event loop is that since the last scrape', async () => {
+  const metrics = createMetrics('test');
+  const maximum = async () => {
+    const text = await metrics.getSingleMetricAsString('tocsin_event_loop_delay_seconds');
+    return Number(/quantile="1".*} (\S+)$/m.exec(text)?.[1]);
+  };
+  // A sample after the block contains it.
+  const sample = async () => delay(100);
+  await sample();
+  const until = performance.now() + 500;
+  while (performance.now() < until);
+  await sample();
+  expect(await maximum()).toBeGreaterThan(0.3);
+  // Nothing was sampled since.
+  expect(await maximum()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLogger, startPeriodicTask } from '../src/index.ts';
+import { createLogger, currentRequest, RequestWork, runForRequest, startPeriodicTask } from '../src/index.ts';
 
 const log = createLogger({ app: 'test', level: 'silent' });
 /** So long that only `wake` starts a run. */
@@ -25,6 +25,22 @@ describe('a periodic task', () => {
     await done.promise;
     await task.stop();
     expect(left).toBe(0);
+  });
+
+  test('does not run for the request that wakes it: it must not use its share or end with its client', async () => {
+    const done = Promise.withResolvers<unknown>();
+    const task = taskOf(async () => {
+      await Promise.resolve();
+      done.resolve(currentRequest());
+      return false;
+    });
+    const request = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
+    runForRequest(request, () => {
+      expect(currentRequest()).toBe(request);
+      task.wake();
+    });
+    expect(await done.promise).toBeUndefined();
+    await task.stop();
   });
 
   // One of these microtasks lies between the last check for a wake-up and the end of the run.

@@ -4,11 +4,13 @@ import {
   type Clock,
   createLogger,
   createMetrics,
+  type DatabaseReadiness,
   databaseReadiness,
   type ReadinessCheck,
   type Knex,
   type Logger,
   type Metrics,
+  observeDatabase,
   openDatabase,
 } from '@tocsin/runtime';
 import type { ServiceConfig } from './config.ts';
@@ -35,6 +37,8 @@ export interface ServiceBase {
   /** Can access the service's schema only. */
   readonly database: Knex;
   readonly broker: Broker;
+  /** The database's own check, with a connection of its own. */
+  readonly databaseReadiness: DatabaseReadiness;
   readonly readinessChecks: readonly ReadinessCheck[];
   /** The `http` address of the configuration. */
   readonly address: { host: string; port: number };
@@ -60,18 +64,20 @@ export function openBase(options: {
   // First, since it throws for malformed keys: nothing has to be closed then.
   const { secretKeys } = config;
   const principals = openPrincipalVerifier({ secretKeys, audience: name, callers: callersOf(name) });
-  const database = openDatabase({ ...config.database, schema: schema.name, application: `tocsin-${name}` });
+  const ownDatabase = { ...config.database, schema: schema.name };
+  const database = openDatabase({ ...ownDatabase, application: `tocsin-${name}`, shared: true });
+  const metrics = createMetrics(name);
+  observeDatabase(database, metrics);
+  const databaseCheck = databaseReadiness({ ...ownDatabase, application: `tocsin-${name}-health` });
   const broker = overrides.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
   return {
     log,
-    metrics: createMetrics(name),
+    metrics,
     principals,
     database,
     broker,
-    readinessChecks: [
-      databaseReadiness(database),
-      { name: 'broker', required: false, check: async () => broker.connected },
-    ],
+    databaseReadiness: databaseCheck,
+    readinessChecks: [databaseCheck, { name: 'broker', required: false, check: async () => broker.connected }],
     address: config.http,
     checkReplies: overrides.checkReplies === true,
     firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,

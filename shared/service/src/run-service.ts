@@ -1,6 +1,6 @@
 import { httpApp, type HttpServer, listen } from '@tocsin/http';
 import { startConsumer, sweepInbox } from '@tocsin/messaging';
-import { type App, startPeriodicTask } from '@tocsin/runtime';
+import { type App, isDatabaseStuck, startPeriodicTask } from '@tocsin/runtime';
 import type { ServiceBase } from './base.ts';
 import type { PeriodicTaskSpec, ServerSpec, ServiceSpec, ServiceWorker } from './spec.ts';
 
@@ -30,6 +30,7 @@ export async function runService<Name extends string = never>(
     await stopAll(background);
     await base.closeBroker();
     for (const client of clients) await client.close();
+    await base.databaseReadiness.close();
     await base.database.destroy();
   };
   let servers: OpenServers<Name>;
@@ -52,7 +53,8 @@ export async function runService<Name extends string = never>(
 function serviceApi(base: ServiceBase, { routes, internalRoutes = [], clients = [] }: ServiceSpec<string>) {
   const { principals, log, metrics, checkReplies } = base;
   const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
-  return httpApp({ routes, internalRoutes, readinessChecks, principals, log, metrics, checkReplies });
+  const isStuck = () => isDatabaseStuck(base.database);
+  return httpApp({ routes, internalRoutes, readinessChecks, isStuck, principals, log, metrics, checkReplies });
 }
 
 function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): ServiceWorker[] {

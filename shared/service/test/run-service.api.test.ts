@@ -3,7 +3,7 @@ import path from 'node:path';
 import { QUEUES } from '@tocsin/contracts';
 import { listen, endpoint, implement } from '@tocsin/http';
 import { MemoryBroker, outbox, startRelay } from '@tocsin/messaging';
-import { createLogger, memoryVersions, readConfig } from '@tocsin/runtime';
+import { createLogger, memoryVersions, readConfig, RequestWork, runForRequest } from '@tocsin/runtime';
 import {
   asUser,
   createTestDatabase,
@@ -231,6 +231,28 @@ test('readiness includes the database, the broker and the clients with a readine
     status: 200,
     body: { status: 'ready', dependencies: { database: 'up', broker: 'up', redis: 'down' } },
   });
+  await app.stop();
+});
+
+test('a service whose connections are all in use is ready: the database responds', async () => {
+  const { base, run } = probe();
+  const app = await run({});
+  const work = Promise.withResolvers<void>();
+  const hold = async () =>
+    base.database.transaction(async (trx) => {
+      await trx.raw('select 1');
+      await work.promise;
+    });
+  const ofWorkspace = (holder: number) => new RequestWork({ holder, readOnly: true, isClientGone: () => false });
+  const held = [...Array.from({ length: 8 }, async (_, id) => runForRequest(ofWorkspace(id), hold)), hold(), hold()];
+  const inUse = async () => /^tocsin_database_connections_in_use\S* (\d+)$/m.exec(await base.metrics.metrics())?.[1];
+  await eventually(async () => (await inUse()) === '10', { what: 'the use of all connections' });
+  expect(await httpClient(app.url).get('/readyz')).toMatchObject({
+    status: 200,
+    body: { dependencies: { database: 'up' } },
+  });
+  work.resolve();
+  await Promise.all(held);
   await app.stop();
 });
 

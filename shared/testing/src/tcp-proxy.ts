@@ -8,6 +8,11 @@ export interface TcpProxy {
   cut(): void;
   /** Keeps connections open but forwards nothing, until `restore`. */
   stall(): void;
+  /**
+   * Forwards nothing more on the connections that exist, ever, while new ones work: like a server that is reachable at
+   * another address after its host has vanished.
+   */
+  strand(): void;
   /** Stalls after the server has sent this many more bytes; resolves then. */
   stallAfter(bytes: number): Promise<void>;
   restore(): void;
@@ -17,6 +22,7 @@ export interface TcpProxy {
 export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<[net.Socket, net.Socket]>();
+  const stranded = new WeakSet<[net.Socket, net.Socket]>();
   let state: 'open' | 'cut' | 'stalled' = 'open';
   let allowance: { left: number; spent: () => void } | undefined;
 
@@ -52,7 +58,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as net.AddressInfo).port);
   const drop = () => {
-    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
+    for (const pair of pairs) for (const socket of pair) reset(socket);
   };
   const proxy: TcpProxy = {
     url: url.href,
@@ -64,6 +70,12 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
       state = 'stalled';
       for (const pair of pairs) for (const socket of pair) socket.pause();
     },
+    strand: () => {
+      for (const pair of pairs) {
+        for (const socket of pair) socket.pause();
+        stranded.add(pair);
+      }
+    },
     stallAfter: async (bytes) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       allowance = { left: bytes, spent: resolve };
@@ -71,7 +83,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
     },
     restore: () => {
       state = 'open';
-      for (const pair of pairs) for (const socket of pair) socket.resume();
+      for (const pair of pairs) if (!stranded.has(pair)) for (const socket of pair) socket.resume();
     },
     close: async () => {
       drop();
@@ -81,4 +93,10 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
     },
   };
   return proxy;
+}
+
+/** Node never closes a socket that it resets while its end is being sent. */
+function reset(socket: net.Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

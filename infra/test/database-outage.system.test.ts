@@ -1,0 +1,114 @@
+import { chmod, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { settleWithin } from '@tocsin/runtime';
+import { type Answer, type Client, eventually, httpClient, tcpProxy, type TcpProxy } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
+import { processesWith, type RunningCommand } from '../testing/commands.ts';
+import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+
+/** Milliseconds in which a client learns that the database does not respond, and in which it is served again. */
+const REFUSED_WITHIN = 12_000;
+const SERVED_WITHIN = 15_000;
+
+describeWithServers('a database that does not respond', () => {
+  let harness: LocalHarness;
+  let postgres: EmbeddedPostgres;
+  let proxy: TcpProxy;
+  let services: RunningCommand;
+  let baseUrl: string;
+  let client: Client;
+  let stopped: number[] = [];
+
+  beforeAll(async () => {
+    harness = await localHarness();
+    // As root, the database runs as another user, who must be able to enter the folder.
+    await chmod(harness.folder, 0o711);
+    postgres = await startPostgres({
+      folder: path.join(harness.folder, 'database'),
+      password: 'test',
+      logFile: path.join(harness.folder, 'postgres.log'),
+      maxConnections: 100,
+      durable: false,
+    });
+    proxy = await tcpProxy(postgres.url.replace(/\/postgres$/, '/tocsin'));
+    services = harness.start({ DATABASE_URL: proxy.url });
+    baseUrl = await services.ready();
+    const token = await harness.workspace('acme');
+    client = httpClient(baseUrl, { Host: 'acme.localhost', Authorization: `Bearer ${token}` });
+  }, 180_000);
+
+  afterAll(async () => {
+    proxy.restore();
+    continueServer();
+    services.signal('SIGTERM');
+    await services.ended();
+    await proxy.close();
+    await postgres.stop();
+    await harness.remove();
+  }, 60_000);
+
+  /** Stops all processes of the server, which the system keeps connected. */
+  async function stopServer(): Promise<void> {
+    const file = path.join(harness.folder, 'database', 'postmaster.pid');
+    const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
+    const children = [...(await processesWith('postgres'))].filter(([, { parent }]) => parent === postmaster);
+    stopped = [postmaster, ...children.map(([pid]) => pid)];
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+  }
+
+  function continueServer(): void {
+    for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+  }
+
+  const readIncidents = async () => client.get('/api/v1/incidents');
+  const createTeam = async (name: string) => client.post('/api/v1/teams', { name }, { 'Idempotency-Key': name });
+
+  const isServed = async (name: string) =>
+    eventually(
+      async () => (await readIncidents()).status === 200 && [200, 201].includes((await createTeam(name)).status),
+      { within: SERVED_WITHIN, what: 'the service' },
+    );
+
+  const refused = async (answer: Promise<Answer>) =>
+    settleWithin(answer, REFUSED_WITHIN, () => {
+      throw new Error('the client waits');
+    });
+
+  test.each(['hangs', 'vanishes'])(
+    '%s: 503 within seconds, and service soon after',
+    async (how) => {
+      await isServed(`before-${how}`);
+      if (how === 'hangs') await stopServer();
+      else proxy.stall();
+      const answers = await Promise.all([refused(readIncidents()), refused(createTeam(`during-${how}`))]);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer.headers.get('Retry-After')).toBe('1');
+      }
+      // A process that cannot reach its database is not broken itself.
+      expect((await httpClient(baseUrl).get('/healthz')).status).toBe(200);
+      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 503, { what: 'unreadiness' });
+
+      continueServer();
+      proxy.restore();
+      await isServed(`after-${how}`);
+      // The key of the refused create: once, whatever became of the first attempt.
+      await eventually(async () => [200, 201].includes((await createTeam(`during-${how}`)).status), {
+        within: 90_000,
+        what: 'the repeated create',
+      });
+      const { body } = await client.get('/api/v1/teams?limit=100');
+      expect(body.teams.filter(({ name }: { name: string }) => name === `during-${how}`)).toHaveLength(1);
+      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 200, { what: 'readiness' });
+    },
+    180_000,
+  );
+
+  test('that is reachable at another address is used at once, although the old connections stay silent', async () => {
+    await isServed('before-the-move');
+    proxy.strand();
+    await isServed('after-the-move');
+  }, 60_000);
+});

@@ -1,0 +1,175 @@
+import type { Knex } from 'knex';
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import { ConnectionShares, type ShareLimits, type ShareRefusal } from './connection-shares.ts';
+import type { DatabaseDeadlines } from './database-deadlines.ts';
+import { databaseFailure, recordFailures, recordUnknownOutcome } from './database-failure.ts';
+import { DatabaseCallError } from './database-call-error.ts';
+import { type CancelReason, PooledConnection } from './pooled-connection.ts';
+import { type AbandonReason, explainFailure, StatementWatch } from './statement-watch.ts';
+import { currentRequest, isInTransaction, runInBackground, runInTransaction } from './work-context.ts';
+
+/** knex's configuration with what `PooledClient` needs in addition. */
+export interface PooledConfig extends Knex.Config {
+  pooling: { limits: ShareLimits; deadlines: DatabaseDeadlines };
+}
+
+/** What a pool has counted since its start. */
+export interface PoolCounts {
+  /** Refused connections, by reason. */
+  refused: Record<ShareRefusal, number>;
+  /** Cancelled statements, by reason. */
+  cancelled: Record<CancelReason, number>;
+  /** Connections that this process has destroyed, by reason. */
+  abandoned: Record<AbandonReason, number>;
+}
+
+/** For a connection to end its session; then it is destroyed. Milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
+
+const watches = new WeakMap<PooledConnection, StatementWatch>();
+
+/**
+ * knex's client with connections that are divided among workspaces, and with a deadline for each wait. knex's own
+ * transactions have a client that inherits these methods but not the properties, so a statement finds the watch by its
+ * connection.
+ */
+export class PooledClient extends PostgresClient {
+  readonly shares: ConnectionShares;
+  readonly watch: StatementWatch;
+  readonly counts: PoolCounts = {
+    refused: { share: 0, pool: 0, client_gone: 0 },
+    cancelled: { timeout: 0, client_gone: 0 },
+    abandoned: { statement: 0, server: 0, unused: 0 },
+  };
+
+  constructor(config: PooledConfig) {
+    super(config);
+    const { limits, deadlines } = config.pooling;
+    this.watch = new StatementWatch({
+      deadlines,
+      waiting: () => this.shares.waiting,
+      onLook: () => this.shares.refuseOverdue(),
+      onCancel: (reason) => (this.counts.cancelled[reason] += 1),
+      onServerGone: () => this.#refuseWaiting('the database server does not respond'),
+      onAbandon: (reason) => (this.counts.abandoned[reason] += 1),
+    });
+    this.shares = new ConnectionShares({
+      limits,
+      now: this.watch.now,
+      isServing: () => this.watch.isServing,
+      onRefusal: (reason) => (this.counts.refused[reason] += 1),
+    });
+  }
+
+  #refuseWaiting(message: string): void {
+    this.shares.refuseAll(() => new DatabaseCallError('unreachable', message));
+  }
+
+  override async acquireRawConnection(): Promise<PooledConnection> {
+    // The sockets outlive the request that happens to need the first connection.
+    return runInBackground(async () => {
+      const connection = new PooledConnection(this.connectionSettings);
+      await connection.connect();
+      watches.set(connection, this.watch);
+      this.watch.connected(connection);
+      return connection;
+    });
+  }
+
+  override async destroyRawConnection(connection: PooledConnection): Promise<void> {
+    await connection.close(CLOSE_TIMEOUT);
+  }
+
+  override async validateConnection(connection: PooledConnection): Promise<boolean> {
+    return runInBackground(async () => this.watch.proves(connection));
+  }
+
+  override async acquireConnection(): Promise<PooledConnection> {
+    this.watch.demand();
+    const taken = this.shares.take(currentRequest(), { nested: isInTransaction(this) });
+    const permit = taken instanceof Promise ? await taken : taken;
+    try {
+      const connection = (await recordFailures('connecting', async () =>
+        super.acquireConnection(),
+      )) as PooledConnection;
+      connection.permit = permit;
+      return connection;
+    } catch (error) {
+      permit.release();
+      this.watch.progress();
+      // The others would wait for the same connection attempts.
+      if (databaseFailure(error) === 'unreachable') this.#refuseWaiting('cannot connect to the database');
+      throw error;
+    }
+  }
+
+  override async releaseConnection(connection: PooledConnection): Promise<void> {
+    const { permit } = connection;
+    connection.permit = undefined;
+    // knex gives up a ROLLBACK that takes long or fails; the next user must not get its transaction.
+    if (connection.statements.size > 0) connection.abandon('the connection was released during a statement');
+    else if (connection.getTransactionStatus() !== 'I') connection.doNotReuse('a transaction is open');
+    await super.releaseConnection(connection);
+    permit?.release();
+    this.watch.progress();
+  }
+
+  override transaction(
+    container: (trx: Knex.Transaction) => unknown,
+    config: unknown,
+    outerTransaction: unknown,
+  ): Knex.Transaction {
+    // A savepoint needs no connection of its own.
+    if ((this as { transacting?: boolean }).transacting === true)
+      return super.transaction(container, config, outerTransaction);
+    const withinTransaction = (trx: Knex.Transaction) => runInTransaction(this, () => container(trx));
+    return super.transaction(withinTransaction, config, outerTransaction);
+  }
+
+  override async _query(connection: PooledConnection, statement: { sql: string }): Promise<unknown> {
+    return runStatement(connection, statement.sql, async () => super._query(connection, statement));
+  }
+
+  override async destroy(callback?: (error?: Error) => void): Promise<void> {
+    await super.destroy(callback);
+    this.watch.stop();
+  }
+}
+
+/** Runs a statement on a connection of a pool, with its deadline. */
+export async function runStatement<Result>(
+  connection: PooledConnection,
+  sql: string,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const watch = watches.get(connection);
+  if (watch === undefined) throw new Error('the connection is not of a pool');
+  const running = watch.started(connection);
+  try {
+    const result = await recordFailures('connected', call);
+    watch.ended(running, true);
+    return result;
+  } catch (error) {
+    watch.ended(running, isResponse(error));
+    const explained = explainFailure(running, error);
+    const failure = databaseFailure(explained);
+    // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
+    if (failure === 'unable') connection.__knex__disposed = error;
+    if (failure === 'unreachable' && mayHaveWritten(connection, sql)) recordUnknownOutcome(explained);
+    throw explained;
+  }
+}
+
+/** Whether the server reported the error; only then it has a severity. */
+const isResponse = (error: unknown): boolean => typeof (error as { severity?: unknown }).severity === 'string';
+
+/**
+ * Whether a statement whose result was lost may have changed something: a COMMIT, or a write that is a transaction of its
+ * own. All other statements of a transaction are rolled back with it.
+ */
+function mayHaveWritten(connection: PooledConnection, sql: string): boolean {
+  // The state before the statement.
+  return connection.getTransactionStatus() === 'I'
+    ? !/^\s*(?:select|begin|set|show)\b/i.test(sql)
+    : /^\s*commit\b/i.test(sql);
+}

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Who uses a share of a service's connections: a workspace by its ID, or a calling service by its name. */
+export type ShareHolder = number | string;
+
+/** A request that is being handled, as far as waits and deadlines depend on it. */
+export class RequestWork {
+  readonly holder: ShareHolder;
+  /** Its statements write nothing that a client waits for: they may be cancelled at any time. */
+  readonly readOnly: boolean;
+  /** Whether the client has closed its connection before the end of the response. */
+  readonly isClientGone: () => boolean;
+  /** It has had a connection to the database before. */
+  hasBegun = false;
+  #runningStatements = 0;
+  #runningSince = 0;
+  #statementTime = 0;
+
+  constructor(options: { holder: ShareHolder; readOnly: boolean; isClientGone: () => boolean }) {
+    this.holder = options.holder;
+    this.readOnly = options.readOnly;
+    this.isClientGone = options.isClientGone;
+  }
+
+  statementStarted(now: number): void {
+    if (this.#runningStatements === 0) this.#runningSince = now;
+    this.#runningStatements += 1;
+  }
+
+  statementEnded(now: number): void {
+    this.#runningStatements -= 1;
+    if (this.#runningStatements === 0) this.#statementTime += now - this.#runningSince;
+  }
+
+  /** Milliseconds in which at least one of its statements ran. */
+  statementTime(now: number): number {
+    return this.#statementTime + (this.#runningStatements === 0 ? 0 : now - this.#runningSince);
+  }
+}
+
+interface Work {
+  /** Undefined in background work. */
+  request: RequestWork | undefined;
+  /** The pools of which a transaction is open around the code that runs now. */
+  transactions: readonly object[];
+}
+
+const BACKGROUND: Work = { request: undefined, transactions: [] };
+const storage = new AsyncLocalStorage<Work>();
+
+/** Runs `work` and everything that it calls and awaits for a request. */
+export const runForRequest = <Result>(request: RequestWork, work: () => Result): Result =>
+  storage.run({ request, transactions: [] }, work);
+
+/**
+ * Runs `work` for nobody in particular. For work that a request only starts, such as a worker that it wakes: otherwise
+ * that would use the request's share and be cancelled with it.
+ */
+export const runInBackground = <Result>(work: () => Result): Result => storage.run(BACKGROUND, work);
+
+/** The request that the current code works for; `undefined` in background work. */
+export const currentRequest = (): RequestWork | undefined => storage.getStore()?.request;
+
+/** Runs `work` as the content of a transaction on a connection of `pool`. */
+export function runInTransaction<Result>(pool: object, work: () => Result): Result {
+  const { request, transactions } = storage.getStore() ?? BACKGROUND;
+  return storage.run({ request, transactions: [...transactions, pool] }, work);
+}
+
+/** Whether the current code is the content of a transaction on a connection of `pool`. */
+export const isInTransaction = (pool: object): boolean => storage.getStore()?.transactions.includes(pool) === true;
