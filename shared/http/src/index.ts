@@ -90,6 +90,7 @@ export { type Refusals, refusalsOf } from './refusals.ts';
 export { sendError, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
+export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';
 export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';
