@@ -6,96 +6,145 @@ import { timestampInput } from './timestamp.ts';
 
 const id = z.int().min(1);
 /** Counts the changes to one owner's data in one workspace; see `Versions` in the runtime. */
-const version = z.int().min(1);
+const version = z.int().min(1).meta({ description: "Counts the changes of the owner's data in the workspace" });
+const revision = z
+  .int()
+  .min(1)
+  .meta({ description: 'The revision that this is: of two events, the larger one is newer' });
+const archivedAt = instant.nullable().meta({ description: 'When it was archived; null: it is active' });
 
 /** An incident as published in events; the API returns the whole resource. */
 export const incidentSnapshot = z.object({
-  id,
-  reference: z.string(),
-  revision: z.int().min(1),
-  title: z.string(),
-  service: z.string(),
-  regions: z.array(z.string()),
-  severity: z.string(),
-  status: z.string(),
-  issue_type: z.string(),
-  impact_summary: z.string(),
-  team_id: id.nullable(),
-  created_at: instant,
-  created_by: z.string(),
-  archived_at: instant.nullable(),
+  id: id.meta({ description: 'ID of the incident' }),
+  reference: z.string().meta({ description: 'The reference for people, such as `INC-4`; never changes' }),
+  revision,
+  title: z.string().meta({ description: 'What has happened, in one line' }),
+  service: z.string().meta({ description: 'Slug of a service in the catalog, or another text; empty: none' }),
+  regions: z.array(z.string()).meta({ description: 'The affected regions; empty: none' }),
+  severity: z.string().meta({ description: 'Key of the severity' }),
+  status: z.string().meta({ description: 'Key of the workflow status' }),
+  issue_type: z.string().meta({ description: '`ticket`, `incident` or `postmortem`' }),
+  impact_summary: z.string().meta({ description: 'What customers notice, in words; empty: not described' }),
+  team_id: id.nullable().meta({ description: 'ID of the team that owns the incident; null: none' }),
+  created_at: instant.meta({ description: 'When the incident was created' }),
+  created_by: z.string().meta({ description: 'ID, as text, of the user whose API key created it' }),
+  archived_at: archivedAt,
 });
 
 export const teamSnapshot = z.object({
-  id,
-  revision: z.int().min(1),
-  name: z.string(),
-  slug: z.string(),
-  parent_team_id: id.nullable(),
-  archived_at: instant.nullable(),
+  id: id.meta({ description: 'ID of the team' }),
+  revision,
+  name: z.string().meta({ description: 'The name for people' }),
+  slug: z.string().meta({ description: 'A name for programs; never changes' }),
+  parent_team_id: id.nullable().meta({ description: 'ID of the team above this one; null: at the top' }),
+  archived_at: archivedAt,
 });
 
 export const serviceSnapshot = z.object({
-  id,
-  revision: z.int().min(1),
-  name: z.string(),
-  slug: z.string(),
-  tier: z.string(),
-  owner_team_id: id.nullable(),
-  archived_at: instant.nullable(),
+  id: id.meta({ description: 'ID of the service' }),
+  revision,
+  name: z.string().meta({ description: 'The name for people' }),
+  slug: z.string().meta({ description: 'Names the service in incidents; never changes' }),
+  tier: z.string().meta({ description: 'Key of the service tier' }),
+  owner_team_id: id.nullable().meta({ description: 'ID of the team that owns the service; null: none' }),
+  archived_at: archivedAt,
 });
 
 export const userSnapshot = z.object({
-  id,
-  email: z.string(),
-  name: z.string(),
-  active: z.boolean(),
-  seat: z.enum(['responder', 'none']),
-  role: z.enum(['owner', 'admin', 'manager', 'member', 'viewer']),
+  id: id.meta({ description: 'ID of the user' }),
+  email: z.string().meta({ description: 'E-mail address, unique in the workspace' }),
+  name: z.string().meta({ description: 'The name for people' }),
+  active: z.boolean().meta({ description: 'Whether the user may act; false after deactivation' }),
+  seat: z.enum(['responder', 'none']).meta({ description: 'Whether the user may write' }),
+  role: z
+    .enum(['owner', 'admin', 'manager', 'member', 'viewer'])
+    .meta({ description: 'Decides which settings the user may change' }),
 });
 
 export const workspaceSnapshot = z.object({
-  name: z.string(),
-  history_days: z.number().positive().nullable(),
-  reporting_currency: z.string(),
-  short_title_required: z.boolean(),
+  name: z.string().meta({ description: 'The name for people' }),
+  history_days: z
+    .number()
+    .positive()
+    .nullable()
+    .meta({ description: 'How many days back lists of incidents go; null: without limit' }),
+  reporting_currency: z
+    .string()
+    .meta({ description: 'The currency, a code of three letters, that lists convert revenue to' }),
+  short_title_required: z.boolean().meta({ description: 'Whether a new incident must have a short title' }),
 });
 
 const changedValue = z.union([largeValue, z.unknown()]);
-const change = z.object({ field: z.string(), from: changedValue, to: changedValue });
+const change = z.object({
+  field: z.string().meta({ description: 'The changed property; `custom_fields.` and its slug for a custom field' }),
+  from: changedValue.meta({ description: 'The value before; null: none' }),
+  to: changedValue.meta({ description: 'The value after; null: none' }),
+});
+
+const incident = incidentSnapshot.meta({ description: 'The incident after the change' });
+/** The properties of an event of another system: whose incident it is about. */
+const subject = {
+  workspace_id: id.meta({ description: 'ID of the workspace, as in the envelope' }),
+  incident_id: id.meta({ description: 'ID of an incident of that workspace' }),
+};
 
 /** The schema of `data` for every event type, published and consumed. */
 export const eventData = {
-  'incident.created': z.object({ incident: incidentSnapshot }),
-  'incident.updated': z.object({ incident: incidentSnapshot, changes: z.array(change) }),
-  'incident.archived': z.object({ incident: incidentSnapshot }),
-  'incident.restored': z.object({ incident: incidentSnapshot }),
-  'service.changed': z.object({ version, service: serviceSnapshot }),
-  'team.changed': z.object({ version, team: teamSnapshot }),
-  'custom-field.changed': z.object({ version, field: customFieldDefinition }),
-  'workspace.changed': z.object({ version, workspace: workspaceSnapshot }),
-  'user.changed': z.object({ version, user: userSnapshot }),
+  'incident.created': z.object({ incident }),
+  'incident.updated': z.object({
+    incident,
+    changes: z.array(change).meta({ description: 'The changed properties; empty if only the timeline changed' }),
+  }),
+  'incident.archived': z.object({ incident }),
+  'incident.restored': z.object({ incident }),
+  'service.changed': z.object({
+    version,
+    service: serviceSnapshot.meta({ description: 'The service after the change' }),
+  }),
+  'team.changed': z.object({ version, team: teamSnapshot.meta({ description: 'The team after the change' }) }),
+  'custom-field.changed': z.object({
+    version,
+    field: customFieldDefinition.meta({ description: 'The definition after the change' }),
+  }),
+  'workspace.changed': z.object({
+    version,
+    workspace: workspaceSnapshot.meta({ description: 'The settings after the change' }),
+  }),
+  'user.changed': z.object({ version, user: userSnapshot.meta({ description: 'The user after the change' }) }),
   'customer-impact.updated': z.object({
-    workspace_id: id,
-    incident_id: id,
-    affected_customers: z.int().min(0),
-    mrr: z.array(z.object({ currency: z.string().regex(/^[A-Z]{3}$/), amount_minor: z.int().min(0) })),
-    as_of: timestampInput,
+    ...subject,
+    affected_customers: z.int().min(0).meta({ description: 'How many customers are affected' }),
+    mrr: z
+      .array(
+        z.object({
+          currency: z
+            .string()
+            .regex(/^[A-Z]{3}$/)
+            .meta({ description: 'A currency code of three letters' }),
+          amount_minor: z
+            .int()
+            .min(0)
+            .meta({ description: 'The amount in minor units of the currency, such as cents' }),
+        }),
+      )
+      .meta({ description: 'The monthly recurring revenue of these customers, by currency' }),
+    as_of: timestampInput.meta({
+      description: 'When this was computed; a message that is older than the last one is ignored',
+    }),
   }),
   'investigation.run.updated': z.object({
-    workspace_id: id,
-    incident_id: id,
+    ...subject,
     run_id: z
       .string()
       .min(1)
       .max(128)
-      .refine(
-        (text) => text.isWellFormed() && !text.includes('\0'),
-        'Must not contain U+0000 or an unpaired surrogate',
-      ),
-    status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable']),
-    started_at: timestampInput,
-    completed_at: timestampInput.optional(),
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Must not contain U+0000 or an unpaired surrogate')
+      .meta({ description: 'Identifies the run of the incident; a later message about it has the same' }),
+    status: z
+      .enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable'])
+      .meta({ description: 'The state of the run' }),
+    started_at: timestampInput.meta({ description: 'When the run started' }),
+    completed_at: timestampInput.optional().meta({ description: 'When the run ended; absent until then' }),
   }),
 } as const;
 

@@ -92,6 +92,7 @@ export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Q
 export { sendError, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
+export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';
 export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';

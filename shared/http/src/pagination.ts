@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
 import { invalidRequest } from './errors.ts';
+import { schemaReference } from './schema-reference.ts';
 import { type Position, readSegmentPosition, type SortSegment, type SegmentPosition } from './segment.ts';
 
 export const DEFAULT_LIMIT = 50;
@@ -15,17 +16,23 @@ export const pageQuery = {
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: `Page size, default ${DEFAULT_LIMIT}` }),
-  cursor: z.string().min(1).max(4096).optional().meta({ description: "The previous page's next_cursor, unchanged" }),
+    .meta({ description: `Page size; default: ${DEFAULT_LIMIT}`, default: DEFAULT_LIMIT }),
+  cursor: z.string().min(1).max(4096).optional().meta({
+    description:
+      "The previous page's next_cursor, unchanged, with the same filters and sort; without it, the list starts at its first page",
+  }),
 };
 
-export const pagination = z
+const paginationObject = z
   .object({
-    limit: z.int().min(1).max(100),
-    has_more: z.boolean(),
-    next_cursor: z.string().optional(),
+    limit: z.int().min(1).max(100).meta({ description: 'The page size used: the requested one or the default' }),
+    has_more: z.boolean().meta({ description: 'Whether there is a further page; a page can be shorter than limit' }),
+    next_cursor: z.string().optional().meta({ description: 'The cursor of the next page; absent on the last page' }),
   })
   .meta({ id: 'Pagination' });
+
+/** What every page says about itself (contract: Lists and cursors). */
+export const pagination = schemaReference(paginationObject, 'The size of this page, and where the next one starts');
 
 export type Pagination = z.infer<typeof pagination>;
 

@@ -13,7 +13,10 @@ interface Parameter {
 }
 
 /** A path ID: an integer of at least 1. One that is larger than any row's is valid and not found. */
-export const pathId = z.int().min(1).meta({ description: 'Numeric ID' });
+export const pathId = z
+  .int()
+  .min(1)
+  .meta({ description: 'A numeric ID; one that does not exist in the workspace is 404' });
 
 /**
  * Reads a query string by its schema. Rejects unknown parameters, and repeated ones that are not arrays.

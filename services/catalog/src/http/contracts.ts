@@ -31,9 +31,16 @@ const writeServices = {
 } as const;
 const readTeams = { tag: 'Teams', scope: 'teams:read' } as const;
 const writeTeams = { tag: 'Teams', scope: 'teams:write', needs: ['active_responder', 'manage_teams'] } as const;
-const params = z.strictObject({ id: pathId });
-const memberParams = z.strictObject({ id: pathId, userId: pathId });
-const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
+const serviceParams = z.strictObject({ id: pathId.meta({ description: 'ID of the service' }) });
+const teamParams = z.strictObject({ id: pathId.meta({ description: 'ID of the team' }) });
+const memberParams = teamParams.extend({ userId: pathId.meta({ description: 'ID of the user' }) });
+const query = z.strictObject({
+  ...pageQuery,
+  include_archived: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
+});
 const created = { idempotent: true, errors: ['duplicate_slug', 'invalid_resource_state'] } as const;
 /** Fails while the resource is archived. */
 const mutable = { errors: ['invalid_resource_state'] } as const;
@@ -58,12 +65,12 @@ export const contracts = {
     body: newService,
     reply: { ...service, status: 201 },
   },
-  getService: { ...endpoint('GET', SERVICE, 'Get a service'), ...readServices, params, reply: service },
+  getService: { ...endpoint('GET', SERVICE, 'Get a service'), ...readServices, params: serviceParams, reply: service },
   updateService: {
     ...endpoint('PATCH', SERVICE, 'Update a service'),
     ...writeServices,
     ...mutable,
-    params,
+    params: serviceParams,
     precondition: true,
     body: servicePatch,
     reply: service,
@@ -72,14 +79,14 @@ export const contracts = {
     ...endpoint('DELETE', SERVICE, 'Archive a service'),
     ...writeServices,
     ...mutable,
-    params,
+    params: serviceParams,
     reply: service,
   },
   restoreService: {
     ...endpoint('POST', `${SERVICE}/restore`, 'Restore an archived service'),
     ...writeServices,
     ...restored,
-    params,
+    params: serviceParams,
     reply: service,
   },
 
@@ -91,29 +98,35 @@ export const contracts = {
     body: newTeam,
     reply: { ...team, status: 201 },
   },
-  getTeam: { ...endpoint('GET', TEAM, 'Get a team'), ...readTeams, params, reply: team },
+  getTeam: { ...endpoint('GET', TEAM, 'Get a team'), ...readTeams, params: teamParams, reply: team },
   updateTeam: {
     ...endpoint('PATCH', TEAM, 'Update a team'),
     ...writeTeams,
     ...mutable,
-    params,
+    params: teamParams,
     precondition: true,
     body: teamPatch,
     reply: team,
   },
-  archiveTeam: { ...endpoint('DELETE', TEAM, 'Archive a team'), ...writeTeams, ...mutable, params, reply: team },
+  archiveTeam: {
+    ...endpoint('DELETE', TEAM, 'Archive a team'),
+    ...writeTeams,
+    ...mutable,
+    params: teamParams,
+    reply: team,
+  },
   restoreTeam: {
     ...endpoint('POST', `${TEAM}/restore`, 'Restore an archived team'),
     ...writeTeams,
     ...restored,
-    params,
+    params: teamParams,
     reply: team,
   },
 
   listTeamMembers: {
     ...endpoint('GET', MEMBERS, 'List the members of a team'),
     ...readTeams,
-    params,
+    params: teamParams,
     query: z.strictObject(pageQuery),
     reply: { status: 200, body: memberPage },
   },
@@ -121,7 +134,7 @@ export const contracts = {
     ...endpoint('POST', MEMBERS, 'Add a member to a team'),
     ...writeTeams,
     ...mutable,
-    params,
+    params: teamParams,
     body: newMember,
     reply: { ...member, status: 201 },
   },

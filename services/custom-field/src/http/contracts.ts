@@ -9,8 +9,14 @@ const read = { tag: 'Custom fields', scope: 'custom_fields:read' } as const;
 const write = { tag: 'Custom fields', scope: 'custom_fields:write', needs: ['manage_settings'] } as const;
 /** Fails in a state of the definition that does not allow the operation. */
 const change = { ...write, errors: ['invalid_resource_state'] } as const;
-const params = z.strictObject({ id: pathId });
-const query = z.strictObject({ ...pageQuery, include_archived: z.boolean().optional() });
+const params = z.strictObject({ id: pathId.meta({ description: 'ID of the definition' }) });
+const query = z.strictObject({
+  ...pageQuery,
+  include_archived: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
+});
 const reply = { status: 200, body: fieldReply, versioned: true } as const;
 const created = { ...reply, status: 201 } as const;
 

@@ -1,5 +1,5 @@
 import { boundedText, FIELD_TYPES, fieldConfig, fieldConfigInput, instant, nameText } from '@tocsin/contracts';
-import { pagination } from '@tocsin/http';
+import { pagination, schemaReference } from '@tocsin/http';
 import { isSlug, MAX_SLUG_BYTES } from '@tocsin/resources';
 import { z } from 'zod';
 import { CATEGORIES, VISIBILITY_LEVELS } from '../domain/field.ts';
@@ -13,51 +13,139 @@ const configInput = fieldConfigInput.meta({ id: 'NewCustomFieldConfig', descript
 /** A definition (contract: Custom fields). Properties without a value are absent. */
 export const field = z
   .strictObject({
-    id,
-    revision: id,
-    company_id: id,
-    name: z.string(),
-    slug: z.string(),
-    field_type: z.enum(FIELD_TYPES),
-    description: z.string().optional(),
-    default_value: z.unknown().optional(),
-    config: config.optional(),
-    required: z.boolean(),
-    sort_order: z.int(),
-    category: z.enum(CATEGORIES),
-    visibility_level: z.enum(VISIBILITY_LEVELS),
-    show_on_creation: z.boolean(),
-    required_on_creation: z.boolean(),
-    auto_add_to_layout: z.boolean(),
-    external_source: z.string().optional(),
-    archived_at: instant.optional(),
-    created_at: instant,
-    updated_at: instant,
+    id: id.meta({ description: 'Identifies the field in paths and values; unique in the installation' }),
+    revision: id.meta({ description: 'Starts at 1 and increases with every change; a PATCH must send it' }),
+    company_id: id.meta({ description: 'ID of the workspace' }),
+    name: z.string().meta({ description: 'The name for people' }),
+    slug: z
+      .string()
+      .meta({ description: 'Names the field in custom_fields of incidents, in filters and in sorts; never changes' }),
+    field_type: z.enum(FIELD_TYPES).meta({ description: 'The form of its values; never changes' }),
+    description: z.string().optional().meta({ description: 'What the field is for; absent without one' }),
+    default_value: z
+      .unknown()
+      .optional()
+      .meta({ description: 'The value of a new incident whose request has none for the field; absent without one' }),
+    config: schemaReference(config, 'Rules for the values; absent without any').optional(),
+    required: z
+      .boolean()
+      .meta({ description: 'Whether an incident that has a value must keep one: it can be changed, not removed' }),
+    sort_order: z
+      .int()
+      .meta({ description: 'Place in lists: lower comes first, then the older; a new field gets the highest' }),
+    category: z
+      .enum(CATEGORIES)
+      .meta({ description: 'What the field is about, for user interfaces; `external`: another system has its values' }),
+    visibility_level: z
+      .enum(VISIBILITY_LEVELS)
+      .meta({ description: 'How prominently user interfaces should show it; the API shows all alike' }),
+    show_on_creation: z
+      .boolean()
+      .meta({ description: 'Whether user interfaces should ask for a value when an incident is created' }),
+    required_on_creation: z
+      .boolean()
+      .meta({ description: 'Whether a request that creates an incident must have a value' }),
+    auto_add_to_layout: z
+      .boolean()
+      .meta({ description: 'Whether user interfaces should add the field to their layouts by themselves' }),
+    external_source: z
+      .string()
+      .optional()
+      .meta({ description: 'Where the values come from; only present with category `external`' }),
+    archived_at: instant.optional().meta({ description: 'When the field was archived; absent while it is active' }),
+    created_at: instant.meta({ description: 'When the field was created' }),
+    updated_at: instant.meta({ description: 'When the field was last changed, archived or restored' }),
   })
   .meta({ id: 'CustomField' });
 
 export type FieldWire = z.infer<typeof field>;
 
-export const fieldReply = z.strictObject({ field });
-export const fieldPage = z.strictObject({ fields: z.array(field), pagination });
+export const fieldReply = z.strictObject({
+  field: schemaReference(field, 'The definition as it is after the request'),
+});
+export const fieldPage = z.strictObject({
+  fields: z.array(field).meta({ description: 'The definitions of the page, by sort_order, then by age' }),
+  pagination,
+});
 
-const name = nameText(64);
+const name = nameText(64).meta({ description: 'A name for people; 1 to 64 characters after trimming' });
 const SLUG_FORM = 'Must be a letter from a to z and then such letters, digits, hyphens or underscores, at most 64';
 
+/** What a create and a PATCH have in common; the create adds its defaults. */
 const properties = {
-  description: boundedText(10_000).nullable().optional(),
-  default_value: z.unknown().optional(),
-  config: z.union([configInput, z.null()]).optional(),
-  required: z.boolean().optional(),
-  category: z.enum(CATEGORIES).optional(),
-  visibility_level: z.enum(VISIBILITY_LEVELS).optional(),
-  show_on_creation: z.boolean().optional(),
-  required_on_creation: z.boolean().optional(),
-  auto_add_to_layout: z.boolean().optional(),
+  description: boundedText(10_000).nullable().optional().meta({ description: 'What the field is for; null: none' }),
+  default_value: z.unknown().optional().meta({
+    description:
+      'The value of a new incident whose request has none for the field; it must fit type and config; null: none',
+  }),
+  config: z
+    .union([configInput, z.null()])
+    .optional()
+    .meta({ description: 'Rules for the values, which replace the earlier ones as a whole; null: none' }),
+  required: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether an incident that has a value must keep one: it can be changed, not removed' }),
+  category: z
+    .enum(CATEGORIES)
+    .optional()
+    .meta({ description: 'What the field is about, for user interfaces; `external` requires external_source' }),
+  visibility_level: z
+    .enum(VISIBILITY_LEVELS)
+    .optional()
+    .meta({ description: 'How prominently user interfaces should show it; the API shows all alike' }),
+  show_on_creation: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether user interfaces should ask for a value when an incident is created' }),
+  required_on_creation: z.boolean().optional().meta({
+    description: 'Whether a request that creates an incident must have a value; true requires show_on_creation',
+  }),
+  auto_add_to_layout: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether user interfaces should add the field to their layouts by themselves' }),
   external_source: boundedText(2048)
     .refine((value) => value.trim() !== '', 'Must not be blank')
     .nullable()
-    .optional(),
+    .optional()
+    .meta({ description: 'Where the values come from: required with category `external`, otherwise null or absent' }),
+};
+
+const defaults = {
+  description: properties.description.meta({ default: null }),
+  default_value: properties.default_value.meta({ default: null }),
+  config: properties.config.meta({
+    description:
+      'Rules for the values; a `select` or `multi_select` field needs options or allow_custom; default: none',
+    default: null,
+  }),
+  required: properties.required.meta({
+    description: 'Whether an incident that has a value must keep one: it can be changed, not removed; default: false',
+    default: false,
+  }),
+  category: properties.category.meta({
+    description: 'What the field is about, for user interfaces; `external` requires external_source; default: `custom`',
+    default: 'custom',
+  }),
+  visibility_level: properties.visibility_level.meta({
+    description: 'How prominently user interfaces should show it; the API shows all alike; default: `standard`',
+    default: 'standard',
+  }),
+  show_on_creation: properties.show_on_creation.meta({
+    description: 'Whether user interfaces should ask for a value when an incident is created; default: false',
+    default: false,
+  }),
+  required_on_creation: properties.required_on_creation.meta({
+    description:
+      'Whether a request that creates an incident must have a value; true requires show_on_creation; default: false',
+    default: false,
+  }),
+  auto_add_to_layout: properties.auto_add_to_layout.meta({
+    description: 'Whether user interfaces should add the field to their layouts by themselves; default: false',
+    default: false,
+  }),
+  external_source: properties.external_source.meta({ default: null }),
 };
 
 export const newField = z
@@ -67,9 +155,14 @@ export const newField = z
       .string()
       .max(MAX_SLUG_BYTES, { error: SLUG_FORM, abort: true })
       .refine((value) => isSlug(value, FIELD_SLUG), SLUG_FORM)
-      .optional(),
-    field_type: z.enum(FIELD_TYPES),
+      .optional()
+      .meta({
+        description:
+          'Permanent: a letter from a to z and then such letters, digits, hyphens or underscores, at most 64; made from the name unless given',
+      }),
+    field_type: z.enum(FIELD_TYPES).meta({ description: 'The form of the values; it cannot be changed later' }),
     ...properties,
+    ...defaults,
   })
   .meta({ id: 'NewCustomField' });
 
@@ -77,6 +170,11 @@ export const fieldPatch = z
   .strictObject({
     name: name.optional(),
     ...properties,
-    sort_order: z.int().min(-2_147_483_648).max(2_147_483_647).optional(),
+    sort_order: z
+      .int()
+      .min(-2_147_483_648)
+      .max(2_147_483_647)
+      .optional()
+      .meta({ description: 'Place in lists: lower comes first, then the older' }),
   })
   .meta({ id: 'CustomFieldPatch' });

@@ -9,6 +9,7 @@ import {
   provisioningRetry,
   channelRenameReply,
 } from './chat-wire.ts';
+import { severitiesReply, workflowStatusesReply } from './configuration-wire.ts';
 import { archiveRequest, closeRequest, reopenRequest, resolveRequest, transitionReply } from './lifecycle-wire.ts';
 import { listQuery, listReply } from './list-wire.ts';
 import {
@@ -19,14 +20,7 @@ import {
   timelineQuery,
 } from './timeline-wire.ts';
 import { valuesPatch, valuesReply } from './value-wire.ts';
-import {
-  incidentPatch,
-  incidentReply,
-  newIncident,
-  newIncidentReply,
-  severitiesReply,
-  workflowStatusesReply,
-} from './wire.ts';
+import { incidentPatch, incidentReply, newIncident, newIncidentReply } from './wire.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const INCIDENT = `${INCIDENTS}/{id}`;
@@ -35,7 +29,8 @@ const EVENT = '/api/v1/timeline/{id}';
 const VALUES = `${INCIDENT}/custom-fields`;
 const CHANNEL_NAME = `${INCIDENT}/slack/channel-name`;
 
-const params = z.strictObject({ id: pathId });
+const params = z.strictObject({ id: pathId.meta({ description: 'ID of the incident' }) });
+const eventParams = z.strictObject({ id: pathId.meta({ description: 'ID of the timeline event' }) });
 const read = { scope: 'incidents:read' } as const;
 const create = { scope: 'incidents:write', needs: ['active_responder'] } as const;
 /** Fails while the incident is archived. */
@@ -96,7 +91,12 @@ export const contracts = {
     ...endpoint('GET', '/api/v1/incident-references/{reference}', 'Get an incident by its reference'),
     tag: 'Incidents',
     ...read,
-    params: z.strictObject({ reference: z.string().min(1) }),
+    params: z.strictObject({
+      reference: z
+        .string()
+        .min(1)
+        .meta({ description: 'The `human_id` of an incident, such as `INC-4`, in any case of letters' }),
+    }),
     reply: incident,
   },
   updateIncident: {
@@ -170,14 +170,14 @@ export const contracts = {
     ...endpoint('GET', EVENT, 'Get a timeline event'),
     tag: 'Timeline',
     ...read,
-    params,
+    params: eventParams,
     reply: event,
   },
   updateTimelineEvent: {
     ...endpoint('PATCH', EVENT, 'Update a timeline event'),
     tag: 'Timeline',
     ...write,
-    params,
+    params: eventParams,
     precondition: true,
     body: timelineEventPatch,
     reply: event,
@@ -186,7 +186,7 @@ export const contracts = {
     ...endpoint('DELETE', EVENT, 'Delete a timeline event'),
     tag: 'Timeline',
     ...write,
-    params,
+    params: eventParams,
     reply: { status: 204 },
   },
 
@@ -209,7 +209,7 @@ export const contracts = {
     ...endpoint('DELETE', `${VALUES}/{fieldId}`, "Delete one of an incident's custom-field values"),
     tag: 'Custom fields',
     ...writeValues,
-    params: params.extend({ fieldId: pathId }),
+    params: params.extend({ fieldId: pathId.meta({ description: 'ID of the custom field' }) }),
     reply: values,
   },
 

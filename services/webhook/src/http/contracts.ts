@@ -9,7 +9,7 @@ const manage = { tag: 'Webhooks', scope: 'webhooks:manage', needs: ['manage_sett
 /** Fails in a state of the subscription, or with a number of them, that does not allow the operation. */
 const change = { ...manage, errors: ['invalid_resource_state'] } as const;
 // IDs have no pattern: a malformed ID is 404, like one that does not exist.
-const params = z.strictObject({ id: z.string() });
+const params = z.strictObject({ id: z.string().meta({ description: 'ID of the subscription' }) });
 const webhook = { status: 200, body: webhookReply } as const;
 
 /** The API of the webhook service (contract: Webhooks). */

@@ -21,7 +21,7 @@ const params = { id: webhook.id };
 /** Descriptions and examples of the operations on subscriptions, for the API description (contract: Webhooks). */
 export const documentation: Documentation<typeof contracts> = {
   listWebhooks: {
-    description: 'Returns all subscriptions of the workspace, revoked ones included.',
+    description: 'Returns the subscriptions that are active or paused, and the latest revoked ones: 1,000 at most.',
     reply: { webhooks: [webhook] },
   },
   createWebhook: {

@@ -1,4 +1,5 @@
 import { instant } from '@tocsin/contracts';
+import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 
@@ -13,35 +14,53 @@ const eventTypes = z
 /** A webhook subscription (contract: Webhooks). All properties are always present. */
 export const webhook = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta({ description: 'Identifies the subscription in paths' }),
     url: z.string().meta({ description: 'Scheme and host of the receiver; the rest is never shown' }),
-    event_types: eventTypes,
-    status: z.enum(STATUSES),
-    created_at: instant,
-    updated_at: instant,
-    last_success_at: instant.nullable(),
-    last_failure_at: instant.nullable(),
+    event_types: eventTypes.meta({ description: 'The types of events that are sent' }),
+    status: z.enum(STATUSES).meta({
+      description:
+        'Only `active` subscriptions get new events; a new one is `paused` until it is verified; `revoked` is final',
+    }),
+    created_at: instant.meta({ description: 'When the subscription was created' }),
+    updated_at: instant.meta({ description: 'When the subscription or its secret last changed' }),
+    last_success_at: instant
+      .nullable()
+      .meta({ description: 'When a request to the receiver last succeeded; null: never' }),
+    last_failure_at: instant
+      .nullable()
+      .meta({ description: 'When a request to the receiver last failed; null: never' }),
   })
   .meta({ id: 'Webhook' });
 
 export type WebhookWire = z.infer<typeof webhook>;
 
-export const webhookReply = z.strictObject({ webhook });
+const current = schemaReference(webhook, 'The subscription as it is after the request');
+
+export const webhookReply = z.strictObject({ webhook: current });
 
 /** `webhookReply` with the new secret, which no other response contains. */
 export const secretReply = z.strictObject({
-  webhook,
-  secret: z.string().meta({ description: 'Signs deliveries; it is not shown again' }),
+  webhook: current,
+  secret: z
+    .string()
+    .meta({ description: 'The key of the signatures, as a whole with its prefix `whsec_`; it is not shown again' }),
 });
 
-export const webhookList = z.strictObject({ webhooks: z.array(webhook) });
+export const webhookList = z.strictObject({
+  webhooks: z
+    .array(webhook)
+    .meta({ description: 'All active and paused subscriptions, and the latest revoked ones: 1,000 at most' }),
+});
 
 export const newWebhook = z
   .strictObject({
-    url: z
-      .string()
-      .max(2048)
-      .meta({ description: 'Absolute https URL of the receiver, on port 443 of a public address' }),
-    event_types: eventTypes.optional(),
+    url: z.string().max(2048).meta({
+      description:
+        'Absolute https URL of the receiver, on port 443 of a public address, without credentials or fragment',
+    }),
+    event_types: eventTypes.optional().meta({
+      description: 'The types of events to send, without duplicates; default: all',
+      default: [...EVENT_TYPES],
+    }),
   })
   .meta({ id: 'NewWebhook' });
