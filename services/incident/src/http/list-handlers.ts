@@ -46,7 +46,7 @@ function listView(
     incidents: incidents.map((incident) => incidentView(incident, now)),
     pagination: { limit, ...page },
     ...page,
-    restricted_count: restrictedCount,
+    ...(restrictedCount !== undefined && { restricted_count: restrictedCount }),
     history_limited: isHistoryLimited,
     mrr_currency: mrr.currency,
     mrr_conversion_mode: mrr.mode,

@@ -77,7 +77,7 @@ export const listReply = z.strictObject({
   pagination,
   has_more: z.boolean().meta({ deprecated: true }),
   next_cursor: z.string().optional().meta({ deprecated: true }),
-  restricted_count: count,
+  restricted_count: count.optional(),
   history_limited: z.boolean(),
   mrr_currency: z.string(),
   mrr_conversion_mode: z.enum(['normalized', 'source_only']),

@@ -43,8 +43,8 @@ export interface IncidentList {
   incidents: Incident[];
   /** Leads to the next page; undefined on the last page. */
   nextCursor: string | undefined;
-  /** How many incidents the workspace's history limit hides. */
-  restrictedCount: number;
+  /** How many incidents the workspace's history limit hides; undefined if a search has too much text to count them. */
+  restrictedCount: number | undefined;
   isHistoryLimited: boolean;
   mrr: MrrProjection;
   /** Undefined unless requested. */

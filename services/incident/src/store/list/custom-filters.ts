@@ -1,5 +1,6 @@
 import type { FieldType } from '@tocsin/contracts';
 import type { CustomPredicate, Money, Operand } from '../../domain/custom-filter.ts';
+import { containsText } from '../contains-text.ts';
 import { beginning, optionKey } from '../value-row.ts';
 import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from './sql.ts';
@@ -91,18 +92,24 @@ function textCondition({ operator }: CustomPredicate, texts: readonly string[]):
   const [text = ''] = texts;
   switch (operator) {
     case 'contains':
-      return sql`strpos(v.text_folded, ${text}) > 0`;
+      return text === '' ? sql`v.text_folded is not null` : containsText(sql`v.text_folded`, text);
     case 'starts_with':
       return both(
         sql`starts_with(${INDEXED_TEXT}, ${beginning(text)})`,
-        beginning(text) === text ? undefined : sql`starts_with(v.text_folded, ${text})`,
+        beginning(text) === text ? undefined : sql`left(v.text_folded, ${[...text].length}::integer) = ${text}`,
       );
     default:
       return both(
         sql`${INDEXED_TEXT} = any(${texts.map(beginning)})`,
-        texts.every(isShorterThanIndexed) ? undefined : sql`v.text_folded = any(${texts})`,
+        texts.every(isShorterThanIndexed) ? undefined : isOneOf(texts),
       );
   }
+}
+
+/** Reads no more of a text than one character beyond the longest of the others. */
+function isOneOf(texts: readonly string[]): Sql {
+  const longest = Math.max(...texts.map((text) => [...text].length));
+  return sql`left(v.text_folded, ${longest + 1}::integer) = any(${texts})`;
 }
 
 /** A condition on the indexed beginning, and one on the whole text where the first does not imply it. */
