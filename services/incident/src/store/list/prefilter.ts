@@ -10,7 +10,7 @@ import { run, type Sql, sql } from './sql.ts';
 const MAX_IDS = 3_000;
 
 /** If more texts than this have all grams of a searched text, they are not compared in advance. */
-const MAX_CANDIDATES = 20_000;
+const MAX_CANDIDATES = 5_000;
 
 /** A query some of whose filters may be replaced by the IDs of the incidents that meet them. */
 export interface PrefilteredQuery {

@@ -2,7 +2,7 @@ import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import type { CustomPredicate } from '../../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../contains-text.ts';
-import { customConditions } from './custom-filters.ts';
+import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, statusConditions, type Visibility } from './filters.ts';
 import { isTextSearch, mayContain, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
 import { all, join, run, type Sql, sql } from './sql.ts';
@@ -59,35 +59,37 @@ async function isComparable(db: Knex, searches: readonly CustomPredicate[]): Pro
 async function countByStatus(db: Knex, counted: PrefilteredQuery): Promise<Map<string, number>> {
   const rows = await run<{ status: string; incidents: number }>(
     db,
-    sql`select i.status, count(*) as incidents from incidents as i
-        where ${all(conditionsOf(counted, 'shown'))} group by i.status`,
+    sql`select status, count(*) as incidents from (${counting(counted, 'shown', [])}) as counted group by status`,
   );
   return new Map(rows.map(({ status, incidents }) => [status, incidents]));
 }
 
 async function countRestricted(db: Knex, counted: PrefilteredQuery): Promise<number> {
-  const [row] = await run<{ incidents: number }>(
-    db,
-    sql`select count(*) as incidents from incidents as i
-        where ${all([...conditionsOf(counted, 'restricted'), ...statusConditions(counted.query)])}`,
-  );
+  const restricted = counting(counted, 'restricted', statusConditions(counted.query));
+  const [row] = await run<{ incidents: number }>(db, sql`select count(*) as incidents from (${restricted}) as counted`);
   return row?.incidents ?? 0;
 }
 
-/** All conditions except the filters by status. */
-function conditionsOf({ query, conditions }: PrefilteredQuery, visibility: Visibility): Sql[] {
-  const others = query.custom.filter((predicate) => !isTextSearch(predicate));
-  return [
-    ...filterConditions(query, visibility),
-    ...customConditions({ ...query, custom: others }),
-    ...query.custom.filter(isTextSearch).map(meetsSearch),
-    ...conditions,
-  ];
+/** Selects the status of each incident that meets the filters. */
+function counting({ query, conditions }: PrefilteredQuery, visibility: Visibility, more: readonly Sql[]): Sql {
+  const searches = query.custom.filter(isTextSearch);
+  const others = { ...query, custom: query.custom.filter((predicate) => !isTextSearch(predicate)) };
+  const filters = [...filterConditions(query, visibility), ...conditions, ...more];
+  if (searches.length === 0) {
+    return sql`select i.status from incidents as i where ${all([...filters, ...customConditions(others)])}`;
+  }
+  // `offset 0` keeps Postgres from joining in another order: it cannot estimate how many texts match.
+  return sql`
+    select i.status
+    from (${join(searches.map(incidentsWith), ' intersect ')}) as match
+    cross join lateral (
+      select i.status from incidents as i
+      where ${all([sql`i.id = match.incident_id`, ...filters, ...customLookups(others)])}
+      offset 0) as i`;
 }
 
-/** Compares the texts that have all grams, and no other: `materialized` keeps Postgres from beginning with the incidents. */
-const meetsSearch = (search: CustomPredicate): Sql => sql`
-  i.id in (
-    with hit as materialized (
-      select v.incident_id, v.text_folded from incident_values as v where ${mayContain(search)})
-    select incident_id from hit where ${containsText(sql`text_folded`, String(search.operands[0]))})`;
+/** Selects the incidents whose text contains the searched one. Compares only texts that have all of its grams. */
+const incidentsWith = (search: CustomPredicate): Sql => sql`(
+  with hit as materialized (
+    select v.incident_id, v.text_folded from incident_values as v where ${mayContain(search)})
+  select incident_id from hit where ${containsText(sql`text_folded`, String(search.operands[0]))})`;

@@ -27,17 +27,16 @@
  *
  * Searches: comparing texts takes as long as the texts are large, whatever index there is. If a prefilter does not
  * replace such a filter, incidents are searched in portions (`search-portion.ts`), and a page that has compared
- * `MAX_COMPARED_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
+ * `MAX_PAGE_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
  */
 import type { Knex } from '@tocsin/runtime';
 import type { Incident } from '../../domain/incident.ts';
-import { MAX_COMPARED_BYTES } from '../contains-text.ts';
 import { toIncident } from '../incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
 import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
-import { type Portion, searchPortion } from './search-portion.ts';
+import { MAX_PAGE_BYTES, type Portion, searchPortion } from './search-portion.ts';
 import type { KeysetPosition, SegmentRequest, SortSegment } from './segments.ts';
 import { all, run, type Sql, sql } from './sql.ts';
 
@@ -67,7 +66,7 @@ export async function readPage(
     prefiltered,
     isPrefilteredByText: false,
     isSelective: isSelective(prefiltered.query) || prefiltered.conditions.length > 0,
-    comparable: MAX_COMPARED_BYTES,
+    comparable: MAX_PAGE_BYTES,
   };
   const start = after === undefined ? 0 : segments.findIndex(({ name }) => name === after.segment);
   if (start === -1) throw new Error(`the sort has no segment ${after?.segment}`);
@@ -104,7 +103,7 @@ async function readSegment(
   progress: ReadProgress,
   read: SegmentRead,
 ): Promise<Pick<Portion, 'rows' | 'last' | 'isEnd'>> {
-  const isFirst = progress.comparable === MAX_COMPARED_BYTES && progress.prefiltered.conditions.length === 0;
+  const isFirst = progress.comparable === MAX_PAGE_BYTES && progress.prefiltered.conditions.length === 0;
   // After a prefilter few incidents are left, and searching some of them first saves nothing.
   if (!isFirst && !progress.isPrefilteredByText) {
     progress.isPrefilteredByText = true;
@@ -171,9 +170,7 @@ async function readMatching(
       limit ${limit}`);
     if (rows.length === limit) return rows;
   }
-  return readIncidents(
-    segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }),
-  );
+  return readIncidents(segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }));
 }
 
 /** All conditions except the filters by custom fields. */

@@ -3,11 +3,14 @@ import { COLUMNS, positionColumns, type PositionedRow } from './positioned-rows.
 import type { SegmentRequest, SortSegment } from './segments.ts';
 import { all, run, type Sql, sql } from './sql.ts';
 
+/** A page of a list ends after it has compared so many bytes of text with searched ones: a quarter of a second at worst. */
+export const MAX_PAGE_BYTES = 8 * 1_024 * 1_024;
+
 /** How many incidents one statement searches. */
 const PORTION = 1_000;
 
 /** What an incident counts in addition to its texts, in bytes: finding it takes about as long as comparing so many. */
-const COST_OF_INCIDENT = 1_024;
+const COST_OF_INCIDENT = 256;
 
 export interface PortionRequest extends SegmentRequest {
   segment: SortSegment;
