@@ -112,7 +112,7 @@ const properties = {
   incident_responders: z.array(userId).max(100).optional(),
 };
 
-const usergroup = trimmedText(80).refine((handle) => !/^\s*@?\s*$/.test(handle), 'Must not be blank');
+const usergroup = trimmedText(80).refine((handle) => !['', '@'].includes(handle.trim()), 'Must not be blank');
 
 /** The chat setup of a new incident (contract: Chat). */
 const chat = {

@@ -115,7 +115,9 @@ async function matchAndCount(
         from event
         group by grouping sets ((), (type), (source))),
       ranked as (
-        select *, row_number() over (partition by by order by events desc, key collate "C") as rank from counts)
+        select by, key, events, matched,
+          row_number() over (partition by by order by events desc, key collate "C") as rank
+        from counts)
       select by, key, events, matched,
         case by when 'all' then (select array_agg(id::text order by ${order}) from page) end as ids
       from ranked

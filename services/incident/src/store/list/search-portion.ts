@@ -39,12 +39,14 @@ export interface Portion {
  */
 export async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion> {
   const { segment, limit, searches, comparable } = request;
+  const position = positionColumns(segment);
   const found = await run<PositionedRow & { is_match: boolean; place: number; compared: number; is_last: boolean }>(
     db,
     sql`
-      select ${COLUMNS}, ${positionColumns(segment)}, is_match, is_last, place, compared
+      select ${COLUMNS}, ${position}, is_match, is_last, place, compared
       from (
-        select i.*, compared >= ${comparable} or is_final as is_last, ${all(searches)} as is_match
+        select i.id, ${position}, place, compared, compared >= ${comparable} or is_final as is_last,
+          ${all(searches)} as is_match
         from (${withSizes(request)}) as i
         where compared - cost < ${comparable}) as page
       join incidents as i on i.id = page.id
@@ -63,12 +65,13 @@ function withSizes({ segment, conditions, after, fieldIds }: PortionRequest): Sq
   const size = sql`
     select sum(octet_length(v.text_folded)) from incident_values as v
     where v.incident_id = incident.id and v.field_id = any(${fieldIds})`;
+  const position = positionColumns(segment);
   return sql`
-    select sized.*,
+    select id, ${position}, cost,
       row_number() over (order by ${segment.order}) as place,
       (sum(cost) over (order by ${segment.order} rows unbounded preceding))::bigint as compared,
       lead(id) over (order by ${segment.order}) is null as is_final
     from (
-      select incident.*, ${COST_OF_INCIDENT} + coalesce((${size}), 0) as cost
+      select incident.id, ${position}, ${COST_OF_INCIDENT} + coalesce((${size}), 0) as cost
       from (${segment.statement({ conditions, after, limit: PORTION })}) as incident) as sized`;
 }
