@@ -4,6 +4,7 @@ import type { Clock, Knex } from '@tocsin/runtime';
 import type { SourceDocuments } from '../clients/source-documents.ts';
 import type { Configurations } from '../store/configuration-store.ts';
 import type { FieldDefinitions } from '../store/field-definitions.ts';
+import type { Catalogs } from '../store/list/catalog.ts';
 import type { Chats } from './chats.ts';
 import type { Replicas } from './replicas.ts';
 
@@ -14,6 +15,7 @@ export interface Dependencies {
   configurations: Configurations;
   replicas: Replicas;
   fields: FieldDefinitions;
+  catalogs: Catalogs;
   documents: SourceDocuments;
   chats: Chats;
   /** Makes the relay publish the outbox now; call it after the commit. */

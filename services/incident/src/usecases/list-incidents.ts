@@ -14,9 +14,10 @@ import {
   type StatusCounts,
   statusCounts,
 } from '../domain/list-statuses.ts';
+import { EMPTY_CATALOG } from '../store/list/catalog.ts';
 import { isSortable } from '../store/list/custom-sort.ts';
 import { prefilterByRevenue } from '../store/list/prefilter.ts';
-import { type IncidentQuery, readServices, readTeams, readTiers } from '../store/list/query.ts';
+import { type IncidentQuery, readTiers } from '../store/list/query.ts';
 import { readCounts } from '../store/list/read-counts.ts';
 import { readPage } from '../store/list/read-page.ts';
 import { sortSegments } from '../store/list/sort-segments.ts';
@@ -98,37 +99,34 @@ async function resolveQuery(dependencies: Dependencies, request: ListRequest): P
 
   const customFilters = parameters.custom_filter ?? [];
   const needsTiers = filters.serviceTiers.length > 0;
-  const needsTeams = sort.key === 'team' && !archived;
-  const needsServices = needsTiers || needsTeams || filters.effectiveTeams.length > 0;
+  const needsCatalog = needsTiers || filters.effectiveTeams.length > 0 || (sort.key === 'team' && !archived);
   const needsFields = customFilters.length > 0 || sort.key === 'custom';
-  const owners = [
-    ...(needsServices ? (['catalog'] as const) : []),
-    ...(needsFields ? (['custom_field'] as const) : []),
-  ];
-  const { custom, sortField } = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+  const owners = [...(needsCatalog ? (['catalog'] as const) : []), ...(needsFields ? (['custom_field'] as const) : [])];
+  const references = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
     if (needsTiers) {
       const tiers = await readTiers(database, workspace.id);
       await unlessStale(freshness, 'catalog', () => checkTiers(filters, tiers));
     }
-    if (!needsFields) return { custom: [], sortField: null };
+    const catalog = needsCatalog
+      ? await dependencies.catalogs.get(workspace.id, freshness.get('catalog')?.version)
+      : EMPTY_CATALOG;
+    if (!needsFields) return { catalog, custom: [], sortField: null };
     const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
     return unlessStale(freshness, 'custom_field', () => ({
+      catalog,
       custom: customPredicates(customFilters, fields),
       sortField: sortFieldOf(sort, fields),
     }));
   });
 
   return {
+    ...references,
     workspaceId: workspace.id,
     archived,
     filters,
-    custom,
     sort,
-    sortField,
     configuration,
     statuses,
-    services: needsServices ? await readServices(database, workspace.id) : [],
-    teams: needsTeams ? await readTeams(database, workspace.id) : [],
     conversions: conversions(workspace.reporting_currency, configuration.exchangeRates),
     visibleFrom: visibleFrom(workspace.history_days, now),
   };

@@ -70,7 +70,7 @@ export async function readPage(
   };
   const start = after === undefined ? 0 : segments.findIndex(({ name }) => name === after.segment);
   if (start === -1) throw new Error(`the sort has no segment ${after?.segment}`);
-  for (const segment of segments.slice(start)) {
+  for (const segment of partsOf(segments.slice(start), after)) {
     let from = segment.name === after?.segment ? after : undefined;
     for (let hasMore = true; hasMore && rowsById.size <= limit;) {
       // One more than the page shows: it tells whether there is a next page.
@@ -83,17 +83,24 @@ export async function readPage(
       }
       if (last !== undefined) from = positionOf(last, segment);
       hasMore = !isEnd;
-      const isOver = isEnd && segment === segments.at(-1);
-      if (progress.comparable <= 0 && rowsById.size <= limit && !isOver) {
+      if (progress.comparable <= 0 && rowsById.size <= limit) {
         return { incidents: [...rowsById.values()].map(({ incident }) => incident), next: from };
       }
     }
+    if (rowsById.size > limit) break;
   }
   const page = [...rowsById.values()].slice(0, limit);
   return {
     incidents: page.map(({ incident }) => incident),
     next: rowsById.size > limit ? page.at(-1)?.position : undefined,
   };
+}
+
+function* partsOf(segments: readonly SortSegment[], after: KeysetPosition | undefined): Iterable<SortSegment> {
+  for (const segment of segments) {
+    if (segment.partsFrom === undefined) yield segment;
+    else yield* segment.partsFrom(segment.name === after?.segment ? after : undefined);
+  }
 }
 
 type SegmentRead = Omit<SegmentRequest, 'conditions'> & { segment: SortSegment };

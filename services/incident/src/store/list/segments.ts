@@ -32,6 +32,11 @@ export interface SortSegment extends CursorSegment {
    * hardly any row: otherwise the wide rows of rejected incidents would be read in vain.
    */
   withColumns?(request: SegmentRequest, columns: Sql): Sql;
+  /**
+   * For a segment whose statement would take long to build or to run: its parts in the order of the list, from the one
+   * with the position on, each of which is read instead. They have the segment's name, keys and order.
+   */
+  partsFrom?(after: KeysetPosition | undefined): Iterable<SortSegment>;
   /** The `order by` of these rows. */
   order: Sql;
   /** The keys of a position, from the key columns of a row. */
