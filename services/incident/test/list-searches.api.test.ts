@@ -105,3 +105,38 @@ test('counts are exact as long as the texts that may match are not too large', a
   const { body } = await workspace.client.get(`/api/v1/incidents?${search.toString()}`);
   expect(body.collection_counts).toMatchObject({ matched: 133, by_status: { closed: 13, open: 120 } });
 });
+
+describe('filters by more options than the index serves', () => {
+  const LONG = 'x'.repeat(150);
+  /** Options 0 to 19, one with a beginning that is too long for the index, and another with the same beginning. */
+  const operands = [...Array.from({ length: 20 }, (_, index) => `option ${index}`), `${LONG} a`];
+  const values: Record<number, string[]> = {
+    1: ['other'],
+    2: ['option 3', 'other'],
+    3: operands,
+    4: [...operands.slice(0, 20), `${LONG} b`],
+    5: [`${LONG} b`],
+    6: [],
+  };
+  let own: Workspace;
+  beforeAll(async () => {
+    own = freshWorkspace(service);
+    await own.define({ slug: 'places', field_type: 'multi_select', config: { allow_custom: true } });
+    for (const places of Object.values(values)) await own.declare({ places });
+    await own.declare();
+  });
+
+  test.each([
+    ['includes_any', [2, 3, 4]],
+    ['includes_all', [3]],
+    ['excludes', [1, 5, 6, 7]],
+  ])('%s', async (operator, expected) => {
+    const custom_filter = JSON.stringify({ slug: 'places', operator, value: operands });
+    const search = new URLSearchParams({ sort: 'case', direction: 'asc', include_counts: 'true', custom_filter });
+    const { status, body } = await own.client.get(`/api/v1/incidents?${search.toString()}`);
+    expect(status).toBe(200);
+    const numbers = body.incidents.map(({ human_id }: { human_id: string }) => Number(human_id.slice('INC-'.length)));
+    expect(numbers).toEqual(expected);
+    expect(body.collection_counts.matched).toBe(expected.length);
+  });
+});

@@ -162,6 +162,33 @@ export function keyLookupSegment({ name, direction, keys, lookups }: KeyLookupOp
   };
 }
 
+/** How many keys the first part of a segment has. Each part has twice as many as the one before it. */
+const FIRST_PART = 50;
+const MAX_PART = 500;
+
+/**
+ * Sorts by many keys, in parts: a key may have a page of incidents or none, and the first few usually fill the page.
+ * @param options.lookUp makes a segment of some of the keys
+ * @param options.indexFrom the index of the key with which the list continues after a position
+ */
+export function manyKeysSegment(options: {
+  keys: readonly string[];
+  lookUp: (keys: readonly string[]) => SortSegment;
+  indexFrom: (key: string) => number;
+}): SortSegment {
+  const { keys, lookUp, indexFrom } = options;
+  return {
+    ...lookUp([]),
+    *partsFrom(after) {
+      let size = FIRST_PART;
+      for (let start = after === undefined ? 0 : indexFrom(String(after.keys[0])); start < keys.length; start += size) {
+        if (start > 0) size = Math.min(2 * size, MAX_PART);
+        yield lookUp(keys.slice(start, start + size));
+      }
+    },
+  };
+}
+
 const directionOf = (direction: Direction): Sql => (direction === 'asc' ? sql`asc` : sql`desc`);
 const follows = (direction: Direction): Sql => (direction === 'asc' ? sql`>` : sql`<`);
 

@@ -4,7 +4,7 @@ import type { Catalog, TeamsOfName } from './catalog.ts';
 import { customFieldSegments } from './custom-sort.ts';
 import { ofServices } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
-import { keyLookupSegment, keysetSegment, type SortKey, type SortSegment } from './segments.ts';
+import { keyLookupSegment, keysetSegment, manyKeysSegment, type SortKey, type SortSegment } from './segments.ts';
 import { type Sql, sql } from './sql.ts';
 
 /** The segments of a list's sort order, in the order of the list. */
@@ -72,26 +72,18 @@ function configured(name: string, { column, entries, direction }: ConfiguredOpti
   ];
 }
 
-/** How many names one statement looks up. */
-const NAMES_AT_ONCE = 500;
-
 /** Sorts by the name of the effective team. Incidents without a known team come last. */
 function teamSegments({ catalog }: IncidentQuery, direction: Direction): SortSegment[] {
   const { teamNames, teamsByName } = catalog;
   const names = direction === 'asc' ? teamNames : teamNames.toReversed();
-  const lookUp = (keys: readonly string[]) => teamLookup(catalog, keys, direction);
   const none = (where: readonly Sql[]) =>
     keysetSegment({ name: 'team:none', direction, sortKeys: [], where, tie: sql`i.number` });
   return [
-    {
-      ...lookUp([]),
-      *partsFrom(after) {
-        const first = after === undefined ? 0 : firstFrom(names, String(after.keys[0]), direction);
-        for (let start = first; start < names.length; start += NAMES_AT_ONCE) {
-          yield lookUp(names.slice(start, start + NAMES_AT_ONCE));
-        }
-      },
-    },
+    manyKeysSegment({
+      keys: names,
+      lookUp: (keys) => teamLookup(catalog, keys, direction),
+      indexFrom: (name) => firstFrom(names, name, direction),
+    }),
     {
       ...none([]),
       // Its condition names all teams and services, so only a page that gets here builds it.
