@@ -43,6 +43,9 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
 /** Scripts that a page loads; no module imports them. */
 const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
+/** Worker threads start from their own file; no module imports it. */
+const WORKER_THREADS = '^services/[^/]+/src/clients/[^/]+-worker[.]ts$';
+
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   appLayer('main', 'app', 'config', 'schema'),
@@ -124,10 +127,12 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     name: 'no-dead-file',
     comment: 'a file that no process reaches is unused',
     severity: 'error',
-    from: { path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', '^infra/(?!test/)'] },
+    from: {
+      path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', WORKER_THREADS, '^infra/(?!test/)'],
+    },
     to: {
       path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: ['/src/main[.]ts$', BROWSER_SCRIPTS],
+      pathNot: ['/src/main[.]ts$', WORKER_THREADS, BROWSER_SCRIPTS],
       reachable: false,
     },
   },

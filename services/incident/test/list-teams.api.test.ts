@@ -73,7 +73,7 @@ interface Listed {
 const teamOf = ({ title, team_id, service: slug }: Listed) =>
   title === 'none' ? null : (team_id ?? Number(slug.slice('service_'.length)));
 
-async function read(query: Record<string, string>, betweenPages = async () => {}): Promise<(number | null)[]> {
+async function read(query: Record<string, string>, betweenPages?: () => Promise<void>): Promise<(number | null)[]> {
   const listed: (number | null)[] = [];
   for (let cursor: string | undefined, more = true; more;) {
     const search = new URLSearchParams({ sort: 'team', ...query, ...(cursor !== undefined && { cursor }) });
@@ -82,7 +82,7 @@ async function read(query: Record<string, string>, betweenPages = async () => {}
     listed.push(...body.incidents.map(teamOf));
     cursor = body.next_cursor;
     more = body.has_more;
-    await betweenPages();
+    await betweenPages?.();
   }
   return listed;
 }

@@ -49,9 +49,11 @@ const isOneOf = (ids: readonly string[]) => sql`i.id = any(${ids})`;
 /** Whether a filter compares whole texts: whether they contain another, which an empty one always is. */
 export const isTextSearch = ({ operator, operands: [text] }: CustomPredicate) => operator === 'contains' && text !== '';
 
+export const searchedText = ({ operands: [text] }: CustomPredicate) => text as string;
+
 /** The values `v` whose text may contain the searched one, by its grams. */
-export const mayContain = ({ fieldId, operands: [text] }: CustomPredicate): Sql =>
-  sql`(v.text_grams @> ${searchedGrams(fieldId, String(text))} or v.text_grams @> ${[manyGrams(fieldId)]})`;
+export const mayContain = (search: CustomPredicate): Sql =>
+  sql`(v.text_grams @> ${searchedGrams(search.fieldId, searchedText(search))} or v.text_grams @> ${[manyGrams(search.fieldId)]})`;
 
 /** `materialized` keeps Postgres from planning for the first rows only, which can make it read the whole table. */
 async function findRevenueIds(db: Knex, search: Sql): Promise<string[] | undefined> {
@@ -79,7 +81,7 @@ async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string
       bounded as (select from total where texts <= ${MAX_CANDIDATES} and coalesce(bytes, 0) <= ${MAX_COMPARED_BYTES}),
       few as (
         select incident_id from bounded cross join candidate
-        where ${containsText(sql`text_folded`, String(predicate.operands[0]))}
+        where ${containsText(sql`text_folded`, searchedText(predicate))}
         limit ${MAX_IDS + 1})
       select case when exists (select from bounded) then ${idsOfFew} end as ids from few`,
   );

@@ -4,7 +4,7 @@ import type { CustomPredicate } from '../../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../contains-text.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, statusConditions, type Visibility } from './filters.ts';
-import { isTextSearch, mayContain, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { isTextSearch, mayContain, type PrefilteredQuery, prefilterByText, searchedText } from './prefilter.ts';
 import { all, join, run, type Sql, sql } from './sql.ts';
 
 /** The counts of a list, whatever the page. */
@@ -92,4 +92,4 @@ function counting({ query, conditions }: PrefilteredQuery, visibility: Visibilit
 const incidentsWith = (search: CustomPredicate): Sql => sql`(
   with hit as materialized (
     select v.incident_id, v.text_folded from incident_values as v where ${mayContain(search)})
-  select incident_id from hit where ${containsText(sql`text_folded`, String(search.operands[0]))})`;
+  select incident_id from hit where ${containsText(sql`text_folded`, searchedText(search))})`;
