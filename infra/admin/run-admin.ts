@@ -70,5 +70,9 @@ function describeError(error: unknown): string {
   }
   if (code === UNDEFINED_TABLE || code === UNDEFINED_SCHEMA) return 'the database is not set up: run npm run migrate';
   if (isDatabaseUnavailable(error)) return `cannot reach the database: ${describeStartFailure(error)}`;
-  return describeStartFailure(error).replaceAll(/\s*\n\s*/g, '; ');
+  return describeStartFailure(error)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('; ');
 }

@@ -45,6 +45,8 @@ const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
 /** Texts and examples of the API description, which its generator finds by their names. */
 const DOCUMENTATION = '^services/[^/]+/src/http/documentation(?:[.]ts$|/)';
+/** Worker threads start from their own file; no module imports it. */
+const WORKER_THREADS = '^services/[^/]+/src/clients/[^/]+-worker[.]ts$';
 
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
@@ -128,10 +130,12 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     name: 'no-dead-file',
     comment: 'a file that no process reaches is unused',
     severity: 'error',
-    from: { path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', '^infra/(?!test/)'] },
+    from: {
+      path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', WORKER_THREADS, '^infra/(?!test/)'],
+    },
     to: {
       path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: ['/src/main[.]ts$', BROWSER_SCRIPTS, DOCUMENTATION],
+      pathNot: ['/src/main[.]ts$', WORKER_THREADS, BROWSER_SCRIPTS, DOCUMENTATION],
       reachable: false,
     },
   },

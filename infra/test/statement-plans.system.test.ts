@@ -340,6 +340,41 @@ async function useLists(call: Calling): Promise<void> {
       await call(list, { query });
     }
   }
+  const many = Array.from({ length: 20 }, (_, index) => `option ${index}`);
+  for (const operator of OPERATORS.multi_select) {
+    const filter = { slug: 'multi_select', operator, value: many };
+    await call(list, { query: parameters({ custom_filter: JSON.stringify(filter), include_counts: 'true' }) });
+  }
+}
+
+/** More texts that may contain a searched one than a list compares in advance. */
+const SEARCHED_INCIDENTS = 5_100;
+
+/** Searches many texts. Removes them afterwards, because all tables are copied. */
+async function useSearches(
+  call: Calling,
+  { administrator, workspaceId, fieldId }: { administrator: pg.Client; workspaceId: number; fieldId: number },
+): Promise<void> {
+  await administrator.query(`
+    insert into incident.incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
+      customer_impact_status, created_at, created_by)
+    select ${workspaceId}, 1000000 + n, 'searched', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '1'
+    from generate_series(1, ${SEARCHED_INCIDENTS}) as n;
+    insert into incident.incident_values (workspace_id, incident_id, field_id, slug, field_type, value, text_value,
+      text_folded, text_grams, updated_at, updated_by)
+    select workspace_id, id, ${fieldId}, 'string', 'string', '"x"', 'x', 'x', array[${-fieldId}::bigint], now(), '1'
+    from incident.incidents where title = 'searched'`);
+  const filters = [
+    { slug: 'string', operator: 'contains', value: 'a text that no incident has' },
+    { slug: 'number', operator: 'gt', value: 1 },
+  ];
+  const query = new URLSearchParams(
+    filters.map((filter): [string, string] => ['custom_filter', JSON.stringify(filter)]),
+  );
+  await call('GET /api/v1/incidents', { query: `?${query.toString()}&include_counts=true` });
+  query.delete('custom_filter', JSON.stringify(filters[1]));
+  await call('GET /api/v1/incidents', { query: `?${query.toString()}&include_counts=true` });
+  await administrator.query(`delete from incident.incidents where title = 'searched'`);
 }
 
 async function useChat(call: Calling): Promise<void> {
@@ -434,6 +469,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const { incident } = await call('POST /api/v1/incidents', { body: { title: 'To be archived' } });
     await call('POST /api/v1/incidents/{id}/archive', { ids: [incident.id] });
     await useLists(call);
+    await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
     for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!);
     for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!);

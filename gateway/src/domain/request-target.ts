@@ -10,7 +10,7 @@ export interface RequestTarget {
   wellFormed: boolean;
 }
 
-const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
+const ABSOLUTE = /^https?:\/\/([^/?#]*)((?:[/?#].*)?)$/is;
 const PATH = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
 /** Visible ASCII except `#`. */
 const SEARCH = /^[!"$-~]*$/;

@@ -4,7 +4,7 @@ import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/runtime';
 import { planConfiguration } from '../src/administration.ts';
 import { impactStore } from '../src/store/impact-store.ts';
-import { toRecord } from '../src/store/value-row.ts';
+import { toRecords } from '../src/store/value-row.ts';
 import { valueStore } from '../src/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
@@ -79,7 +79,7 @@ async function fill(workspace: Workspace, field: CustomFieldDefinition): Promise
   await database.transaction(async (trx) => {
     for (const { id, number } of rows) {
       const value = `Anything, ${number % 2 === 0 ? 'even' : 'odd'}: ${number}.`;
-      await valueStore(trx, workspace.id).put(id, [toRecord({ field, value }, { at: NOW, by: '42' })]);
+      await valueStore(trx, workspace.id).put(id, toRecords([{ field, value }], { at: NOW, by: '42' }));
       const mrr = [
         { currency: 'USD', amount_minor: number },
         { currency: 'EUR', amount_minor: number % 3 === 0 ? number : 0 },

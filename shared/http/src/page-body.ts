@@ -19,6 +19,8 @@ interface PageOptions<Listed, Row, Wire> {
   /** What the API shows of a row. */
   view: (row: Row) => Wire;
   nextCursor: (last: Listed) => string;
+  /** Where the list continues after the listed rows, if they are fewer than there may be. */
+  continueAt?: string | undefined;
 }
 
 /**
@@ -47,6 +49,7 @@ export async function buildPage<Listed, Wire, Row = Listed>(
     }
   }
   const last = listed[shown - 1];
-  const more = listed.length > shown && last !== undefined;
-  return { rows, pagination: { limit, has_more: more, ...(more && { next_cursor: nextCursor(last) }) } };
+  const cursor = listed.length > shown && last !== undefined ? nextCursor(last) : options.continueAt;
+  const more = cursor !== undefined;
+  return { rows, pagination: { limit, has_more: more, ...(more && { next_cursor: cursor }) } };
 }

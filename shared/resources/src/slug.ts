@@ -68,5 +68,6 @@ function truncate(text: string, bytes: number): string {
     if (length > bytes) break;
     kept += character;
   }
-  return kept.replace(/_+$/, '');
+  while (kept.endsWith('_')) kept = kept.slice(0, -1);
+  return kept;
 }

@@ -12,7 +12,8 @@ import {
   safeHttp,
   systemResolver,
 } from '@tocsin/safe-http';
-import { parseSourceDocument, type SourceDocument } from '../domain/source/document.ts';
+import type { SourceDocument } from '../domain/source/document.ts';
+import { documentParser, type ParseDocument } from './document-parser.ts';
 
 /** Milliseconds from the DNS lookup to the last byte of the document. */
 const DEFAULT_TIMEOUT = 10_000;
@@ -49,6 +50,7 @@ export interface SourceDocumentsOptions {
 
 export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
   const { testReceivers, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const parse = documentParser();
   const http = safeHttp({ allows: publicOrAllowed(testReceivers), resolve, ca });
   /** One entry for each running import. */
   const activeWorkspaceIds: number[] = [];
@@ -72,7 +74,7 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
           maxBodyBytes: MAX_BYTES,
           prepare: async () => ({ headers: HEADERS }),
         });
-        if (!isAddressFailure(response)) return toResult(response);
+        if (!isAddressFailure(response)) return await toResult(response, parse);
         const elapsed = performance.now() - start;
         await delay(
           Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
@@ -118,7 +120,7 @@ const FAILURES: Record<FailureReason, DocumentResult> = {
   tls: { status: 'failed', reason: 'The TLS certificate or protocol of the server is not trusted' },
 };
 
-function toResult(response: SafeResponse): DocumentResult {
+async function toResult(response: SafeResponse, parse: ParseDocument): Promise<DocumentResult> {
   if (response.kind === 'failure') return FAILURES[response.reason];
   if (response.kind === 'cancelled')
     throw new Error('a document request was cancelled, but nothing cancels document requests');
@@ -127,7 +129,7 @@ function toResult(response: SafeResponse): DocumentResult {
   if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
     return { status: 'unsupported', reason: 'The document is compressed' };
   }
-  return parseSourceDocument(headers['content-type'], body);
+  return parse({ contentType: headers['content-type'], body });
 }
 
 function toStatusResult(status: number): DocumentResult {

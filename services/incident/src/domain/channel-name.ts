@@ -45,9 +45,8 @@ export function slugify(text: string): string {
   return plain
     .replaceAll(/[ßæœøđðþłı]/g, (letter) => ASCII_LETTERS[letter] ?? letter)
     .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/[-_]*-[-_]*/g, '-')
-    .replaceAll(/_+/g, '_')
-    .replaceAll(/^[-_]+|[-_]+$/g, '');
+    .replaceAll(/[-_]+/g, (run) => (run.includes('-') ? '-' : '_'))
+    .replaceAll(/^[-_]|[-_]$/g, '');
 }
 
 /** Returns the name of an incident's channel by the workspace's template (contract: Chat). Empty values leave no hyphen. */

@@ -27,7 +27,7 @@ const listHandler =
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const now = dependencies.clock.now();
-    const { listed, readWhole, cursorAfter, ...rest } = await listIncidents(
+    const { listed, readWhole, cursorAfter, continueAt, ...rest } = await listIncidents(
       { ...dependencies, cursors },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now },
     );
@@ -37,6 +37,7 @@ const listHandler =
       whole: readWhole,
       view: (incident) => incidentView(incident, now),
       nextCursor: cursorAfter,
+      continueAt,
     });
     const { has_more, next_cursor } = pagination;
     return {
@@ -57,7 +58,7 @@ const listProperties = ({
   mrr,
   counts,
 }: Pick<IncidentList, 'restrictedCount' | 'isHistoryLimited' | 'mrr' | 'counts'>) => ({
-  restricted_count: restrictedCount,
+  ...(restrictedCount !== undefined && { restricted_count: restrictedCount }),
   history_limited: isHistoryLimited,
   mrr_currency: mrr.currency,
   mrr_conversion_mode: mrr.mode,

@@ -134,8 +134,9 @@ export const listReply = z.strictObject({
   pagination,
   has_more: z.boolean().meta({ deprecated: true, description: 'The same as pagination.has_more' }),
   next_cursor: z.string().optional().meta({ deprecated: true, description: 'The same as pagination.next_cursor' }),
-  restricted_count: count.meta({
-    description: "Number of matching incidents that the workspace's history limit hides; 0 without a limit",
+  restricted_count: count.optional().meta({
+    description:
+      "Number of matching incidents that the workspace's history limit hides; 0 without a limit; absent if a search has too much text to count them",
   }),
   history_limited: z.boolean().meta({ description: 'Whether the workspace has a history limit' }),
   mrr_currency: z.string().meta({ description: "The workspace's reporting currency, a code of three letters" }),

@@ -1,4 +1,5 @@
-import { jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
+import { setImmediate } from 'node:timers/promises';
+import { ENTRY_BYTES, jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
 import { replicaStore } from './replica-store.ts';
 
@@ -16,14 +17,26 @@ const MAX_BYTES = 64 * 1_048_576;
  * a stale definition. A newer version replaces an older one.
  */
 export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?: number } = {}): FieldDefinitions {
-  const cache = latestVersionCache<Fields>({ bytes, sizeOf: ({ all }) => jsonBytes(all) });
+  const cache = latestVersionCache<{ fields: Fields; size: number }>({ bytes, sizeOf: ({ size }) => size });
   return {
     async get(workspaceId, version) {
       const cached = version === undefined ? undefined : cache.get(workspaceId, version);
-      if (cached !== undefined) return cached;
+      if (cached !== undefined) return cached.fields;
       const fields = fieldsOf(await replicaStore(database, workspaceId).fields());
-      if (version !== undefined) cache.set(workspaceId, version, fields);
+      if (version !== undefined) cache.set(workspaceId, version, { fields, size: await sizeOf(fields) });
       return fields;
     },
   };
+}
+
+/** How many definitions are measured at once, while all other requests wait: each may have 64 KiB. */
+const MEASURED_AT_ONCE = 64;
+
+async function sizeOf({ all }: Fields): Promise<number> {
+  let size = ENTRY_BYTES;
+  for (let start = 0; start < all.length; start += MEASURED_AT_ONCE) {
+    if (start > 0) await setImmediate();
+    size += jsonBytes(all.slice(start, start + MEASURED_AT_ONCE));
+  }
+  return size;
 }

@@ -9,7 +9,7 @@ import { ConfigurationChanged } from './configuration-store.ts';
 import { INCIDENT_TABLE, type IncidentRow, toColumns } from './incident-row.ts';
 import { insertProvisioning, type NewProvisioning, provisioningParameter } from './insert-provisioning.ts';
 import { LIST_COLUMNS, type ListColumn } from './list-columns.ts';
-import { toRecord, VALUE_COLUMNS, valueRows } from './value-row.ts';
+import { toRecords, VALUE_COLUMNS, valueRows } from './value-row.ts';
 
 /**
  * Placeholders for the ID and the number, which the database assigns, in JSON texts that the same statement stores. They are
@@ -122,7 +122,7 @@ function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): Op
   const parts: OptionalPart[] = [];
   if (values.length > 0) {
     const set = { at: incident.createdAt, by: incident.createdBy };
-    const json = JSON.stringify(values.map((value) => toRecord(value, set)));
+    const json = JSON.stringify(toRecords(values, set));
     parts.push({ name: 'values', sql: insertValues, json });
   }
   if (provisioning !== undefined) {

@@ -1,62 +1,47 @@
-import type { Knex } from '@tocsin/runtime';
 import { SUGGESTION } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
+import { containsText } from './contains-text.ts';
+import { type Sql, sql } from './list/sql.ts';
 
-/** An SQL condition on an event, with its bound values. */
-export interface Condition {
-  sql: string;
-  values: readonly Knex.RawBinding[];
-}
+/** The filters by time, as conditions on events. */
+export const timeConditions = ({ startedFrom, startedTo }: TimelineFilters): Sql[] => [
+  ...(startedFrom === null ? [] : [sql`started_at >= ${startedFrom}`]),
+  ...(startedTo === null ? [] : [sql`started_at < ${startedTo}`]),
+];
 
-export const condition = (sql: string, ...values: Knex.RawBinding[]): Condition => ({ sql, values });
-
-export function timeConditions({ startedFrom, startedTo }: TimelineFilters): Condition[] {
-  return [
-    ...(startedFrom === null ? [] : [condition('started_at >= ?', startedFrom)]),
-    ...(startedTo === null ? [] : [condition('started_at < ?', startedTo)]),
-  ];
-}
-
-/** All filters except those by time. */
-export function contentConditions(filters: TimelineFilters, workspaceId: number): Condition[] {
-  const { typeOrSource, tags, keyOnly, groups, ungrouped, text, suggestions } = filters;
+/** All filters except those by time and by text. */
+export function propertyConditions(filters: TimelineFilters): Sql[] {
+  const { typeOrSource, tags, keyOnly, groups, ungrouped, suggestions } = filters;
   return [
     ...(typeOrSource === null ? [] : [hasTypeOrSource(typeOrSource)]),
-    ...(tags.length === 0 ? [] : [condition('tags_folded && ?::text[]', [...tags])]),
-    ...(keyOnly ? [condition('is_key')] : []),
-    ...(groups.length === 0 && !ungrouped
-      ? []
-      : [condition(`(group_id = any(?::bigint[])${ungrouped ? ' or group_id is null' : ''})`, [...groups])]),
-    ...(text === null ? [] : [containsText(text, workspaceId)]),
+    ...(tags.length === 0 ? [] : [sql`tags_folded && ${tags}::text[]`]),
+    ...(keyOnly ? [sql`is_key`] : []),
+    ...(groups.length === 0 && !ungrouped ? [] : [inGroups(groups, ungrouped)]),
     ...(suggestions === 'include'
       ? []
-      : [condition(`type_folded ${suggestions === 'only' ? '=' : '<>'} ?`, SUGGESTION)]),
+      : [suggestions === 'only' ? sql`type_folded = ${SUGGESTION}` : sql`type_folded <> ${SUGGESTION}`]),
   ];
 }
 
-function hasTypeOrSource(value: string): Condition {
-  if (value !== 'ai') return condition('(type_folded = ? or source_folded = ?)', value, value);
-  return condition(`(source_folded in ('ai', 'ai_investigation', 'investigation')
-    or (type_folded = 'investigation' and source_folded = 'manual'))`);
+const inGroups = (groups: readonly number[], ungrouped: boolean): Sql =>
+  ungrouped
+    ? sql`(group_id = any(${groups}::bigint[]) or group_id is null)`
+    : sql`(group_id = any(${groups}::bigint[]))`;
+
+function hasTypeOrSource(value: string): Sql {
+  if (value !== 'ai') return sql`(type_folded = ${value} or source_folded = ${value})`;
+  return sql`(source_folded in ('ai', 'ai_investigation', 'investigation')
+    or (type_folded = 'investigation' and source_folded = 'manual'))`;
 }
 
-/** Uses `position` and not `like`, because the searched text has no wildcards. */
-function containsText(text: string, workspaceId: number): Condition {
-  return condition(
-    `(exists (select 1 from unnest(texts_folded) as part where position(? in part) > 0)
-      or group_id in (select id from timeline_groups where workspace_id = ? and position(? in name_folded) > 0))`,
-    text,
-    workspaceId,
-    text,
-  );
-}
-
-/** Joins conditions with `and`. */
-export function allOf(conditions: readonly Condition[]): Condition {
-  return conditions.length === 0
-    ? condition('true')
-    : condition(conditions.map(({ sql }) => sql).join(' and '), ...conditions.flatMap(({ values }) => values));
-}
-
-export const applyCondition = (query: Knex.QueryBuilder, { sql, values }: Condition) =>
-  query.whereRaw(sql, [...values]);
+/** The filter by text. It comes last, so that only events that meet all other filters are searched. */
+export const textConditions = ({ text }: TimelineFilters, workspaceId: number): Sql[] =>
+  text === null
+    ? []
+    : [
+        sql`(
+          coalesce(group_id in (
+            select id from timeline_groups
+            where workspace_id = ${workspaceId} and ${containsText(sql`name_folded`, text)}), false)
+          or exists (select 1 from unnest(texts_folded) as part where ${containsText(sql`part`, text)}))`,
+      ];

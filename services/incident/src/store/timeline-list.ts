@@ -1,18 +1,13 @@
-import { MAX_PAGE_BYTES } from '@tocsin/http';
+import { invalidRequest, MAX_PAGE_BYTES } from '@tocsin/http';
 import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
 import type { Instant, Knex } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { attachmentsOf } from './attachment-store.ts';
+import { MAX_COMPARED_BYTES } from './contains-text.ts';
 import { incidentStore } from './incident-store.ts';
-import {
-  allOf,
-  contentConditions,
-  condition,
-  type Condition,
-  timeConditions,
-  applyCondition,
-} from './timeline-conditions.ts';
+import { all, run, type Sql, sql } from './list/sql.ts';
+import { propertyConditions, textConditions, timeConditions } from './timeline-conditions.ts';
 import {
   LISTED_TIMELINE_COLUMNS,
   TIMELINE_COLUMNS,
@@ -21,7 +16,7 @@ import {
   toTimelineEvent,
 } from './timeline-row.ts';
 
-/** A page counts the events of at most so many types and sources, and of so many tags (contract: Timeline). */
+/** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
 const MAX_COUNTED = 1_000;
 
 /** The counts beside a page of a timeline. */
@@ -53,24 +48,21 @@ export interface TimelineQuery {
 /**
  * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree. Of the listed events,
  * it reads as many completely as a page can show.
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
  */
 export async function readTimeline(database: Knex, query: TimelineQuery) {
   return database.transaction(
     async (trx) => {
       const { lastEventAt } = await incidentStore(trx, query.workspaceId).get(query.incidentId);
-      const predicate = allOf(contentConditions(query.filters, query.workspaceId));
-      const bounded = () =>
-        applyCondition(
-          trx('timeline_events'),
-          allOf([condition('incident_id = ?', query.incidentId), ...timeConditions(query.filters)]),
-        );
-      const listed = await list(trx, applyCondition(bounded(), predicate), query);
+      const bounds = all([sql`incident_id = ${query.incidentId}`, ...timeConditions(query.filters)]);
+      if (query.filters.text !== null) await checkComparedText(trx, query.filters, bounds);
+      const { ids, counts } = await matchAndCount(trx, query, bounds);
+      const listed = await readListed(trx, ids);
       const events = await readEvents(trx, listed);
       return {
         listed,
         events,
-        counts: await count({ trx, bounded, predicate }),
+        counts: { ...counts, tags: await countTags(trx, bounds) },
         attachments: await attachmentsOf(
           trx,
           events.map(({ id }) => id),
@@ -82,25 +74,107 @@ export async function readTimeline(database: Knex, query: TimelineQuery) {
   );
 }
 
-async function list(
+/**
+ * Every event that meets the other filters is searched, on each page: `matched_count` counts them all. The sizes of large
+ * texts can be told without reading the texts.
+ */
+async function checkComparedText(trx: Knex.Transaction, filters: TimelineFilters, bounds: Sql): Promise<void> {
+  const [row] = await run<{ bytes: number | null }>(
+    trx,
+    sql`
+      select sum(octet_length(title) + octet_length(body) + octet_length(ai_context)
+        + octet_length(array_to_string(tags, ' '))) as bytes
+      from timeline_events
+      where ${all([bounds, ...propertyConditions(filters)])}`,
+  );
+  if ((row?.bytes ?? 0) <= MAX_COMPARED_BYTES) return;
+  throw invalidRequest(
+    'q',
+    'Must be combined with other filters, such as started_from and started_to, that select events with at most 32 MiB of text',
+  );
+}
+
+interface Count {
+  key: string;
+  events: number;
+}
+
+/** The IDs of the events of the page, in its order, and all counts except those of tags. Searches each event once. */
+async function matchAndCount(
   trx: Knex.Transaction,
-  query: Knex.QueryBuilder,
-  { filters: { order }, limit, after }: TimelineQuery,
-): Promise<Listed<TimelineEvent>[]> {
-  if (after !== undefined) {
-    void query.whereRaw(`(started_at, id) ${order === 'asc' ? '>' : '<'} (?::timestamptz, ?::bigint)`, [
-      after.startedAt,
-      after.id,
-    ]);
-  }
-  const rows = await query
-    .select<ListedRow<TimelineRow>[]>(trx.raw(LISTED_TIMELINE_COLUMNS))
-    .orderBy([
-      { column: 'started_at', order },
-      { column: 'id', order },
-    ])
-    .limit(limit);
-  return rows.map(toListedEvent);
+  { workspaceId, filters, limit, after }: TimelineQuery,
+  bounds: Sql,
+): Promise<{ ids: readonly number[]; counts: Omit<TimelineCounts, 'tags'> }> {
+  const { direction, follows } =
+    filters.order === 'asc' ? { direction: sql`asc`, follows: sql`>` } : { direction: sql`desc`, follows: sql`<` };
+  const order = sql`started_at ${direction}, id ${direction}`;
+  const isAfter =
+    after === undefined
+      ? sql`true`
+      : sql`(started_at, id) ${follows} (${after.startedAt}::timestamptz, ${after.id}::bigint)`;
+  const rows = await run<Count & { by: 'type' | 'source' | 'all'; matched: number; ids: string[] | null }>(
+    trx,
+    sql`
+      with event as materialized (
+        select id, started_at, type, source,
+          ${all([...propertyConditions(filters), ...textConditions(filters, workspaceId)])} as matches
+        from timeline_events
+        where ${bounds}),
+      page as (select id, started_at from event where matches and ${isAfter} order by ${order} limit ${limit}),
+      counts as (
+        select
+          case grouping(type, source) when 1 then 'type' when 2 then 'source' else 'all' end as by,
+          coalesce(type, source, '') as key,
+          count(*) as events,
+          count(*) filter (where matches) as matched
+        from event
+        group by grouping sets ((), (type), (source))),
+      ranked as (
+        select by, key, events, matched,
+          row_number() over (partition by by order by events desc, key collate "C") as rank
+        from counts)
+      select by, key, events, matched,
+        case by when 'all' then (select array_agg(id::text order by ${order}) from page) end as ids
+      from ranked
+      where rank <= ${MAX_COUNTED}`,
+  );
+  const total = rows.find(({ by }) => by === 'all');
+  return {
+    ids: (total?.ids ?? []).map(Number),
+    counts: {
+      allEvents: total?.events ?? 0,
+      types: byKey(rows.filter(({ by }) => by === 'type')),
+      sources: byKey(rows.filter(({ by }) => by === 'source')),
+      matched: total?.matched ?? 0,
+    },
+  };
+}
+
+async function countTags(trx: Knex.Transaction, bounds: Sql): Promise<Record<string, number>> {
+  const rows = await run<Count>(
+    trx,
+    sql`
+      select tag as key, count(*) as events
+      from timeline_events cross join unnest(tags) as tag
+      where ${bounds}
+      group by tag
+      order by events desc, tag collate "C"
+      limit ${MAX_COUNTED}`,
+  );
+  return byKey(rows);
+}
+
+/** Not by assignment, because a type may be `__proto__`. */
+const byKey = (counts: readonly Count[]): Record<string, number> =>
+  Object.fromEntries(counts.map(({ key, events }) => [key, events]));
+
+/** The events with these IDs, in the order of the IDs. */
+async function readListed(trx: Knex.Transaction, ids: readonly number[]): Promise<Listed<TimelineEvent>[]> {
+  const rows = await trx('timeline_events')
+    .whereIn('id', ids)
+    .select<ListedRow<TimelineRow>[]>(trx.raw(LISTED_TIMELINE_COLUMNS));
+  const byId = new Map(rows.map((row) => [row.id, toListedEvent(row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** JSON is never shorter than the text in it, so no page needs more of these texts. */
@@ -118,44 +192,4 @@ async function readEvents(trx: Knex, listed: readonly Listed<TimelineEvent>[]): 
     if (bytes > MAX_PAGE_BYTES) break;
   }
   return events;
-}
-
-interface Count {
-  key: string;
-  events: number;
-}
-
-async function count(options: {
-  trx: Knex.Transaction;
-  bounded: () => Knex.QueryBuilder;
-  predicate: Condition;
-}): Promise<TimelineCounts> {
-  const { trx, bounded, predicate } = options;
-  const rows = await bounded()
-    .select<(Count & { by: 'type' | 'source' | 'all'; matched: number })[]>(
-      trx.raw(`case grouping(type, source) when 1 then 'type' when 2 then 'source' else 'all' end as by`),
-      trx.raw(`coalesce(type, source, '') as key`),
-      trx.raw('count(*) as events'),
-      trx.raw(`count(*) filter (where ${predicate.sql}) as matched`, predicate.values),
-    )
-    .groupByRaw('grouping sets ((), (type), (source))')
-    // The total comes first, and then the sources, which are few.
-    .orderByRaw(`grouping(type, source) desc, events desc, coalesce(type, source) collate "C"`)
-    .limit(MAX_COUNTED + 1);
-  const tags = await bounded()
-    .joinRaw('cross join unnest(tags) as tag')
-    .select<Count[]>('tag as key', trx.raw('count(*) as events'))
-    .groupBy('tag')
-    .orderByRaw(`events desc, tag collate "C"`)
-    .limit(MAX_COUNTED);
-  // Not by assignment, because a type may be `__proto__`.
-  const byKey = (counts: readonly Count[]) => Object.fromEntries(counts.map(({ key, events }) => [key, events]));
-  const total = rows.find(({ by }) => by === 'all');
-  return {
-    allEvents: total?.events ?? 0,
-    types: byKey(rows.filter(({ by }) => by === 'type')),
-    sources: byKey(rows.filter(({ by }) => by === 'source')),
-    tags: byKey(tags),
-    matched: total?.matched ?? 0,
-  };
 }

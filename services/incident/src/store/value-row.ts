@@ -2,7 +2,7 @@ import { type CustomFieldDefinition, type FieldType, parseTimestamp } from '@toc
 import type { Instant } from '@tocsin/runtime';
 import { fold } from '../domain/fold.ts';
 import type { FieldValue } from '../domain/values.ts';
-import { textGrams } from './text-grams.ts';
+import { manyGrams, textGrams } from './text-grams.ts';
 
 /** The columns that lists filter and sort by; a row fills those of its field's type. */
 interface TypedColumns {
@@ -57,9 +57,12 @@ export const valueRows = (parameter: string) =>
     .map(([column, type]) => `${column} ${type}`)
     .join(', ')})`;
 
-/** Returns the row of a validated value. */
-export function toRecord({ field, value }: FieldValue, set: { at: Instant; by: string }): ValueRecord {
-  return {
+/** The most grams that one statement stores, because each is an entry of the index. */
+const MAX_GRAMS = 16_384;
+
+/** Returns the rows of validated values. */
+export function toRecords(values: readonly FieldValue[], set: { at: Instant; by: string }): ValueRecord[] {
+  const records = values.map(({ field, value }) => ({
     field_id: field.id,
     slug: field.slug,
     field_type: field.field_type,
@@ -67,7 +70,21 @@ export function toRecord({ field, value }: FieldValue, set: { at: Instant; by: s
     ...typedColumns(field, value),
     updated_at: set.at,
     updated_by: set.by,
-  };
+  }));
+  limitGrams(records);
+  return records;
+}
+
+/** Replaces the grams of the texts with the most of them until the rest is within the limit. */
+function limitGrams(records: readonly ValueRecord[]): void {
+  let total = records.reduce((sum, { text_grams: grams = [] }) => sum + grams.length, 0);
+  if (total <= MAX_GRAMS) return;
+  const countOf = ({ text_grams: grams = [] }: ValueRecord) => grams.length;
+  for (const record of records.toSorted((a, b) => countOf(b) - countOf(a))) {
+    if (total <= MAX_GRAMS || countOf(record) <= 1) return;
+    total -= countOf(record) - 1;
+    record.text_grams = [manyGrams(record.field_id)];
+  }
 }
 
 function typedColumns({ id, field_type }: CustomFieldDefinition, value: unknown): TypedColumns {

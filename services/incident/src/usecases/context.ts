@@ -4,6 +4,7 @@ import type { Clock, Knex } from '@tocsin/runtime';
 import type { SourceDocuments } from '../clients/source-documents.ts';
 import type { Configurations } from '../store/configuration-store.ts';
 import type { FieldDefinitions } from '../store/field-definitions.ts';
+import type { Catalogs } from '../store/list/catalog.ts';
 import type { Chats } from './chats.ts';
 import type { Replicas } from './replicas.ts';
 import type { WorkspaceStorage } from './workspace-storage.ts';
@@ -15,6 +16,7 @@ export interface Dependencies {
   configurations: Configurations;
   replicas: Replicas;
   fields: FieldDefinitions;
+  catalogs: Catalogs;
   documents: SourceDocuments;
   chats: Chats;
   storage: WorkspaceStorage;

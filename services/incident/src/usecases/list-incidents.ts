@@ -15,9 +15,10 @@ import {
   statusCounts,
 } from '../domain/list-statuses.ts';
 import { incidentStore } from '../store/incident-store.ts';
+import { EMPTY_CATALOG } from '../store/list/catalog.ts';
 import { isSortable } from '../store/list/custom-sort.ts';
 import { prefilterByRevenue } from '../store/list/prefilter.ts';
-import { type IncidentQuery, readServices, readTeams, readTiers } from '../store/list/query.ts';
+import { type IncidentQuery, readTiers } from '../store/list/query.ts';
 import { readCounts } from '../store/list/read-counts.ts';
 import { type PositionedIncident, readPage } from '../store/list/read-page.ts';
 import { sortSegments } from '../store/list/sort-segments.ts';
@@ -41,14 +42,16 @@ export interface ListRequest {
 }
 
 export interface IncidentList {
-  /** The incidents of the page, and one more if there is a next page. */
+  /** The incidents of the page, and one more if there are more. */
   listed: PositionedIncident[];
   /** Reads listed incidents completely. */
   readWhole: (listed: readonly PositionedIncident[]) => AsyncIterable<Incident | undefined>;
   /** The cursor of the page that begins after an incident. */
   cursorAfter: (last: PositionedIncident) => string;
-  /** How many incidents the workspace's history limit hides. */
-  restrictedCount: number;
+  /** The cursor of the page that continues after all listed incidents, if a search has ended before the page was full. */
+  continueAt: string | undefined;
+  /** How many incidents the workspace's history limit hides; undefined if a search has too much text to count them. */
+  restrictedCount: number | undefined;
   isHistoryLimited: boolean;
   mrr: MrrProjection;
   /** Undefined unless requested. */
@@ -72,7 +75,7 @@ export async function listIncidents(
 
   const { statuses, exchangeRates } = query.configuration;
   const prefiltered = await prefilterByRevenue(database, query);
-  const [listed, { restricted, byStatus }, seen] = await Promise.all([
+  const [{ listed, searchedUntil }, { restricted, byStatus }, seen] = await Promise.all([
     readPage(database, prefiltered, { segments, after, limit }),
     readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
     exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
@@ -81,6 +84,7 @@ export async function listIncidents(
     listed,
     readWhole: incidentStore(database, workspace.id).readWhole,
     cursorAfter: ({ position }) => cursors.encode(position),
+    continueAt: searchedUntil && cursors.encode(searchedUntil),
     restrictedCount: restricted,
     isHistoryLimited: query.visibleFrom !== null,
     mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),
@@ -103,37 +107,34 @@ async function resolveQuery(dependencies: Dependencies, request: ListRequest): P
 
   const customFilters = parameters.custom_filter ?? [];
   const needsTiers = filters.serviceTiers.length > 0;
-  const needsTeams = sort.key === 'team' && !archived;
-  const needsServices = needsTiers || needsTeams || filters.effectiveTeams.length > 0;
+  const needsCatalog = needsTiers || filters.effectiveTeams.length > 0 || (sort.key === 'team' && !archived);
   const needsFields = customFilters.length > 0 || sort.key === 'custom';
-  const owners = [
-    ...(needsServices ? (['catalog'] as const) : []),
-    ...(needsFields ? (['custom_field'] as const) : []),
-  ];
-  const { custom, sortField } = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+  const owners = [...(needsCatalog ? (['catalog'] as const) : []), ...(needsFields ? (['custom_field'] as const) : [])];
+  const references = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
     if (needsTiers) {
       const tiers = await readTiers(database, workspace.id);
       await unlessStale(freshness, 'catalog', () => checkTiers(filters, tiers));
     }
-    if (!needsFields) return { custom: [], sortField: null };
+    const catalog = needsCatalog
+      ? await dependencies.catalogs.get(workspace.id, freshness.get('catalog')?.version)
+      : EMPTY_CATALOG;
+    if (!needsFields) return { catalog, custom: [], sortField: null };
     const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
     return unlessStale(freshness, 'custom_field', () => ({
+      catalog,
       custom: customPredicates(customFilters, fields),
       sortField: sortFieldOf(sort, fields),
     }));
   });
 
   return {
+    ...references,
     workspaceId: workspace.id,
     archived,
     filters,
-    custom,
     sort,
-    sortField,
     configuration,
     statuses,
-    services: needsServices ? await readServices(database, workspace.id) : [],
-    teams: needsTeams ? await readTeams(database, workspace.id) : [],
     conversions: conversions(workspace.reporting_currency, configuration.exchangeRates),
     visibleFrom: visibleFrom(workspace.history_days, now),
   };

@@ -13,7 +13,7 @@ import {
 } from '../domain/values.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import { toRecord } from '../store/value-row.ts';
+import { toRecords } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { actorOf, authorOf, type Dependencies } from './context.ts';
@@ -89,10 +89,7 @@ async function updateValues(
         const now = dependencies.clock.now();
         const set = changes.filter(({ value }) => value !== null);
         const unset = changes.filter(({ value }) => value === null);
-        await store.put(
-          before.id,
-          set.map((value) => toRecord(value, { at: now, by: actorOf(caller) })),
-        );
+        await store.put(before.id, toRecords(set, { at: now, by: actorOf(caller) }));
         await store.remove(
           before.id,
           unset.map(({ field }) => field.id),

@@ -1,5 +1,6 @@
 import type { FieldType } from '@tocsin/contracts';
 import type { CustomPredicate, Money, Operand } from '../../domain/custom-filter.ts';
+import { containsText } from '../contains-text.ts';
 import { beginning, optionKey } from '../value-row.ts';
 import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from './sql.ts';
@@ -47,7 +48,7 @@ function groupByField(predicates: readonly CustomPredicate[]): PredicateGroup[] 
 function existsCondition(workspaceId: number, group: PredicateGroup): Sql {
   // Option keys contain the field's ID already; a second condition on it makes Postgres underestimate the rows.
   const ofField =
-    group.fieldType === 'multi_select'
+    group.fieldType === 'multi_select' && group.predicates.every(isIndexed)
       ? sql``
       : sql`v.workspace_id = ${workspaceId} and v.field_id = ${group.fieldId} and`;
   const condition = sql`${ofField} v.incident_id = i.id and ${groupCondition(group)}`;
@@ -91,18 +92,24 @@ function textCondition({ operator }: CustomPredicate, texts: readonly string[]):
   const [text = ''] = texts;
   switch (operator) {
     case 'contains':
-      return sql`strpos(v.text_folded, ${text}) > 0`;
+      return text === '' ? sql`v.text_folded is not null` : containsText(sql`v.text_folded`, text);
     case 'starts_with':
       return both(
         sql`starts_with(${INDEXED_TEXT}, ${beginning(text)})`,
-        beginning(text) === text ? undefined : sql`starts_with(v.text_folded, ${text})`,
+        beginning(text) === text ? undefined : sql`left(v.text_folded, ${[...text].length}::integer) = ${text}`,
       );
     default:
       return both(
         sql`${INDEXED_TEXT} = any(${texts.map(beginning)})`,
-        texts.every(isShorterThanIndexed) ? undefined : sql`v.text_folded = any(${texts})`,
+        texts.every(isShorterThanIndexed) ? undefined : isOneOf(texts),
       );
   }
+}
+
+/** Reads no more of a text than one character beyond the longest of the others. */
+function isOneOf(texts: readonly string[]): Sql {
+  const longest = Math.max(...texts.map((text) => [...text].length));
+  return sql`left(v.text_folded, ${longest + 1}::integer) = any(${texts})`;
 }
 
 /** A condition on the indexed beginning, and one on the whole text where the first does not imply it. */
@@ -113,12 +120,36 @@ const both = (onBeginning: Sql, onWhole: Sql | undefined): Sql =>
 const isShorterThanIndexed = (text: string) => beginning(`${text} `) !== beginning(text);
 
 function optionsCondition({ fieldId, operator }: CustomPredicate, options: readonly string[]): Sql {
-  const keys = options.map((option) => optionKey(fieldId, option));
+  const hasOptions = operator === 'includes_all' ? hasAll : hasAny;
   const isExact = options.every(isShorterThanIndexed);
-  return operator === 'includes_all'
-    ? both(sql`v.option_keys @> ${keys}`, isExact ? undefined : sql`v.options @> ${options}`)
-    : both(sql`v.option_keys && ${keys}`, isExact ? undefined : sql`v.options && ${options}`);
+  return both(
+    hasOptions(
+      sql`v.option_keys`,
+      options.map((option) => optionKey(fieldId, option)),
+    ),
+    isExact ? undefined : hasOptions(sql`v.options`, options),
+  );
 }
+
+/**
+ * The operators of arrays, which the index serves, compare each element of one array with each of the other. Beyond this
+ * number, each element is looked up among all others.
+ */
+const MAX_INDEXED_OPTIONS = 16;
+
+const isIndexed = ({ operands }: CustomPredicate) => operands.length <= MAX_INDEXED_OPTIONS;
+
+const hasAny = (array: Sql, elements: readonly string[]): Sql =>
+  elements.length <= MAX_INDEXED_OPTIONS
+    ? sql`${array} && ${elements}`
+    : sql`exists (select 1 from unnest(${array}) as element where element = any(${elements}))`;
+
+const hasAll = (array: Sql, elements: readonly string[]): Sql =>
+  elements.length <= MAX_INDEXED_OPTIONS
+    ? sql`${array} @> ${elements}`
+    : sql`(
+        select count(distinct element) from unnest(${array}) as element where element = any(${elements})
+      ) = ${new Set(elements).size}`;
 
 /** For each type whose values have an order, the column with the value and the SQL type of an operand. */
 const ORDERED_COLUMNS: Partial<Record<FieldType, { column: Sql; type: Sql }>> = {

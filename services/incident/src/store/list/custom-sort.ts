@@ -9,6 +9,7 @@ import {
   isAfter,
   keyLookupSegment,
   keysetSegment,
+  manyKeysSegment,
   orderBy,
   type RowSource,
   type SortKey,
@@ -72,18 +73,24 @@ function optionSegments(
   );
   const keys = direction === 'asc' ? options : options.toReversed();
   const segments = [
-    keyLookupSegment({
-      name: 'custom:options',
-      direction,
+    manyKeysSegment({
       keys,
-      lookups: [
-        {
-          ...source,
-          type: 'text',
-          values: keys.map((key) => ({ key, value: key })),
-          match: sql`${INDEXED_TEXT} = probe.value`,
-        },
-      ],
+      lookUp: (some) =>
+        keyLookupSegment({
+          name: 'custom:options',
+          direction,
+          keys: some,
+          lookups: [
+            {
+              ...source,
+              type: 'text',
+              values: some.map((key) => ({ key, value: key })),
+              match: sql`${INDEXED_TEXT} = probe.value`,
+            },
+          ],
+        }),
+      // An option that has been removed since is no key: repeating incidents is better than skipping some.
+      indexFrom: (key) => Math.max(0, keys.indexOf(key)),
     }),
     textRangeSegment({
       name: 'custom:others',

@@ -4,7 +4,8 @@ import { fold } from '../../domain/fold.ts';
 import { ISSUE_TYPES } from '../../domain/incident.ts';
 import type { Comparison, ListFilters } from '../../domain/list-filters.ts';
 import { regionKey } from '../list-columns.ts';
-import type { CatalogService, IncidentQuery } from './query.ts';
+import type { CatalogService } from './catalog.ts';
+import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from './sql.ts';
 
 /** Incidents that the list shows, or incidents that the workspace's history limit hides. */
@@ -34,7 +35,7 @@ export const statusConditions = ({ statuses }: IncidentQuery): Sql[] =>
 export const isSelective = (query: IncidentQuery): boolean =>
   query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;
 
-function propertyConditions({ workspaceId, filters, services, conversions }: IncidentQuery): Sql[] {
+function propertyConditions({ workspaceId, filters, catalog: { services }, conversions }: IncidentQuery): Sql[] {
   const { severities, regions, diagnoses, customerImpacts, affectedCustomers, mrr, serviceTiers } = filters;
   const unlessEmpty = <Value>(values: readonly Value[], condition: () => Sql) =>
     values.length === 0 ? [] : [condition()];

@@ -24,19 +24,22 @@
  * them is expensive. Each has an index that finds the few incidents directly. If there are at most 3,000, their IDs
  * replace the filter (`prefilter.ts`); revenue before the page is read, text only once the first 1,000 incidents were
  * not enough.
+ *
+ * Searches: comparing texts takes as long as the texts are large, whatever index there is. If a prefilter does not
+ * replace such a filter, incidents are searched in portions (`search-portion.ts`), and a page that has compared
+ * `MAX_COMPARED_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
  */
-import type { Key } from '@tocsin/http';
-import type { Listed, ListedRow } from '@tocsin/resources';
+import type { Listed } from '@tocsin/resources';
 import type { Knex } from '@tocsin/runtime';
 import type { Incident } from '../../domain/incident.ts';
-import { type IncidentRow, LISTED_INCIDENT_COLUMNS, toListedIncident } from '../incident-row.ts';
+import { toListedIncident } from '../incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
-import { type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
+import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { MAX_COMPARED_BYTES, type Portion, searchPortion } from './search-portion.ts';
 import type { KeysetPosition, SegmentRequest, SortSegment } from './segments.ts';
-import { all, run, Sql, sql } from './sql.ts';
-
-type Row = ListedRow<IncidentRow> & { tie: number; key_0?: Key; key_1?: Key };
+import { all, run, type Sql, sql } from './sql.ts';
 
 /** What is known while the segments of a page are read. */
 interface ReadProgress {
@@ -44,91 +47,142 @@ interface ReadProgress {
   isPrefilteredByText: boolean;
   /** Whether the list filters by anything besides the time of creation. */
   isSelective: boolean;
+  /** How many bytes of text the page may still compare. */
+  comparable: number;
 }
 
 /** An incident of a list, and where it is in the list. */
 export type PositionedIncident = Listed<Incident> & { position: KeysetPosition };
 
+export interface ListedPage {
+  /** Up to `limit` incidents, and one more if there are more. */
+  listed: PositionedIncident[];
+  /** If the page ends early: the position of the last incident that was searched. */
+  searchedUntil: KeysetPosition | undefined;
+}
+
 /**
- * Lists up to `limit` incidents after a position, and one more if there are more.
+ * Lists the incidents after a position.
  * @param prefiltered by `prefilterByRevenue`
  */
 export async function readPage(
   db: Knex,
   prefiltered: PrefilteredQuery,
   { segments, after, limit }: { segments: readonly SortSegment[]; after: KeysetPosition | undefined; limit: number },
-): Promise<PositionedIncident[]> {
+): Promise<ListedPage> {
   const rowsById = new Map<number, PositionedIncident>();
   const progress: ReadProgress = {
     prefiltered,
     isPrefilteredByText: false,
     isSelective: isSelective(prefiltered.query) || prefiltered.conditions.length > 0,
+    comparable: MAX_COMPARED_BYTES,
   };
   const start = after === undefined ? 0 : segments.findIndex(({ name }) => name === after.segment);
   if (start === -1) throw new Error(`the sort has no segment ${after?.segment}`);
-  for (const segment of segments.slice(start)) {
+  for (const segment of partsOf(segments.slice(start), after)) {
     let from = segment.name === after?.segment ? after : undefined;
     for (let hasMore = true; hasMore && rowsById.size <= limit;) {
       // One more than the page shows: it tells whether there is a next page.
       const missing = limit + 1 - rowsById.size;
-      const rows = await readSegment(db, progress, { segment, after: from, limit: missing });
+      const { rows, last, isEnd } = await readSegment(db, progress, { segment, after: from, limit: missing });
       for (const row of rows) {
-        const columns = [row.key_0, row.key_1].slice(0, segment.keys.length) as Key[];
-        from = { segment: segment.name, keys: segment.keysOf(columns), tie: row.tie };
+        const position = positionOf(row, segment);
         // An incident that loses its value between two statements is read again in the segment of those without one.
-        if (!rowsById.has(row.id)) rowsById.set(row.id, { ...toListedIncident(row), position: from });
+        if (!rowsById.has(row.id)) rowsById.set(row.id, { ...toListedIncident(row), position });
       }
-      hasMore = rows.length === missing;
+      if (last !== undefined) from = positionOf(last, segment);
+      hasMore = !isEnd;
+      if (progress.comparable <= 0 && rowsById.size <= limit) {
+        return { listed: [...rowsById.values()], searchedUntil: from };
+      }
     }
+    if (rowsById.size > limit) break;
   }
-  return [...rowsById.values()].slice(0, limit + 1);
+  return { listed: [...rowsById.values()].slice(0, limit + 1), searchedUntil: undefined };
 }
 
-const COLUMNS = new Sql(LISTED_INCIDENT_COLUMNS, []);
-const POSITION_COLUMNS = [sql`tie`, sql`tie, key_0`, sql`tie, key_0, key_1`];
+function* partsOf(segments: readonly SortSegment[], after: KeysetPosition | undefined): Iterable<SortSegment> {
+  for (const segment of segments) {
+    if (segment.partsFrom === undefined) yield segment;
+    else yield* segment.partsFrom(segment.name === after?.segment ? after : undefined);
+  }
+}
+
+type SegmentRead = Omit<SegmentRequest, 'conditions'> & { segment: SortSegment };
+
+async function readSegment(
+  db: Knex,
+  progress: ReadProgress,
+  read: SegmentRead,
+): Promise<Pick<Portion, 'rows' | 'last' | 'isEnd'>> {
+  const isFirst = progress.comparable === MAX_COMPARED_BYTES && progress.prefiltered.conditions.length === 0;
+  // After a prefilter few incidents are left, and searching some of them first saves nothing.
+  if (!isFirst && !progress.isPrefilteredByText) {
+    progress.isPrefilteredByText = true;
+    progress.prefiltered = await prefilterByText(db, progress.prefiltered);
+  }
+  if (progress.prefiltered.query.custom.some(isTextSearch)) return searchNext(db, progress, { ...read, isFirst });
+  const rows = await readMatching(db, progress, read);
+  return { rows, last: rows.at(-1), isEnd: rows.length < read.limit };
+}
+
+/** Searches the next portion. The filters by other fields are planned once the first portion did not fill the page. */
+async function searchNext(
+  db: Knex,
+  progress: ReadProgress,
+  { isFirst, ...read }: SegmentRead & { isFirst: boolean },
+): Promise<Portion> {
+  const { query } = progress.prefiltered;
+  const searches = query.custom.filter(isTextSearch);
+  const others = query.custom.filter((predicate) => !isTextSearch(predicate));
+  const plain = plainConditions(progress.prefiltered);
+  const portion = await searchPortion(db, {
+    ...read,
+    conditions: isFirst ? plain : [...plain, ...customConditions({ ...query, custom: others })],
+    searches: customLookups(isFirst ? query : { ...query, custom: searches }),
+    fieldIds: searches.map(({ fieldId }) => fieldId),
+    comparable: progress.comparable,
+  });
+  progress.comparable -= portion.compared;
+  return portion;
+}
 
 /**
  * How many incidents are checked one by one against filters by custom fields, before all that meet them are searched.
  */
 const CHECKED_FIRST = 1_000;
 
-async function readSegment(
+/** Reads the next incidents of a segment with conditions that do not compare whole texts. */
+async function readMatching(
   db: Knex,
-  progress: ReadProgress,
-  { segment, after, limit }: Omit<SegmentRequest, 'conditions'> & { segment: SortSegment },
-): Promise<Row[]> {
-  const conditions = plainConditions(progress.prefiltered);
+  { prefiltered, isSelective: isFiltered }: ReadProgress,
+  { segment, after, limit }: SegmentRead,
+): Promise<PositionedRow[]> {
+  const conditions = plainConditions(prefiltered);
   // If hardly any row is rejected, all columns are read at once. Otherwise IDs come first, often from the index alone.
-  if (segment.withColumns !== undefined && !progress.isSelective) {
-    return run<Row>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
+  if (segment.withColumns !== undefined && !isFiltered) {
+    return run<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
   }
-  const position = POSITION_COLUMNS[segment.keys.length] ?? sql`tie`;
   const readIncidents = async (ids: Sql) =>
-    run<Row>(
+    run<PositionedRow>(
       db,
       sql`
-        select ${COLUMNS}, ${position}
+        select ${COLUMNS}, ${positionColumns(segment)}
         from (${ids}) as page
         join incidents as i on i.id = page.id
         order by ${segment.order}`,
     );
-  const { query } = progress.prefiltered;
-  // After a prefilter few incidents are left, and checking some of them first saves nothing.
-  if (query.custom.length > 0 && progress.prefiltered.conditions.length === 0) {
+  const { query } = prefiltered;
+  if (query.custom.length > 0 && prefiltered.conditions.length === 0) {
     const first = segment.statement({ conditions, after, limit: CHECKED_FIRST });
     const rows = await readIncidents(sql`
-      select i.id, ${position} from (${first}) as i
+      select i.id, ${positionColumns(segment)} from (${first}) as i
       where ${all(customLookups(query))}
       order by ${segment.order}
       limit ${limit}`);
     if (rows.length === limit) return rows;
   }
-  if (!progress.isPrefilteredByText) {
-    progress.isPrefilteredByText = true;
-    progress.prefiltered = await prefilterByText(db, progress.prefiltered);
-  }
-  const remaining = [...plainConditions(progress.prefiltered), ...customConditions(progress.prefiltered.query)];
-  return readIncidents(segment.statement({ conditions: remaining, after, limit }));
+  return readIncidents(segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }));
 }
 
 /** All conditions except the filters by custom fields. */

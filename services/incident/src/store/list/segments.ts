@@ -32,6 +32,11 @@ export interface SortSegment extends CursorSegment {
    * hardly any row: otherwise the wide rows of rejected incidents would be read in vain.
    */
   withColumns?(request: SegmentRequest, columns: Sql): Sql;
+  /**
+   * For a segment whose statement would take long to build or to run: its parts in the order of the list, from the one
+   * with the position on, each of which is read instead. They have the segment's name, keys and order.
+   */
+  partsFrom?(after: KeysetPosition | undefined): Iterable<SortSegment>;
   /** The `order by` of these rows. */
   order: Sql;
   /** The keys of a position, from the key columns of a row. */
@@ -154,6 +159,33 @@ export function keyLookupSegment({ name, direction, keys, lookups }: KeyLookupOp
         limit ${limit}`;
     },
     keysOf: ([rank]) => [keys[Number(rank)] ?? ''],
+  };
+}
+
+/** How many keys the first part of a segment has. Each part has twice as many as the one before it. */
+const FIRST_PART = 50;
+const MAX_PART = 500;
+
+/**
+ * Sorts by many keys, in parts: a key may have a page of incidents or none, and the first few usually fill the page.
+ * @param options.lookUp makes a segment of some of the keys
+ * @param options.indexFrom the index of the key with which the list continues after a position
+ */
+export function manyKeysSegment(options: {
+  keys: readonly string[];
+  lookUp: (keys: readonly string[]) => SortSegment;
+  indexFrom: (key: string) => number;
+}): SortSegment {
+  const { keys, lookUp, indexFrom } = options;
+  return {
+    ...lookUp([]),
+    *partsFrom(after) {
+      let size = FIRST_PART;
+      for (let start = after === undefined ? 0 : indexFrom(String(after.keys[0])); start < keys.length; start += size) {
+        if (start > 0) size = Math.min(2 * size, MAX_PART);
+        yield lookUp(keys.slice(start, start + size));
+      }
+    },
   };
 }
 

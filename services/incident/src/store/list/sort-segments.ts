@@ -1,10 +1,10 @@
 import { byCodePoints } from '../../domain/compare-text.ts';
-import { fold } from '../../domain/fold.ts';
 import type { Direction, ListSort } from '../../domain/list-sort.ts';
+import type { Catalog, TeamsOfName } from './catalog.ts';
 import { customFieldSegments } from './custom-sort.ts';
 import { ofServices } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
-import { keyLookupSegment, keysetSegment, type SortKey, type SortSegment } from './segments.ts';
+import { keyLookupSegment, keysetSegment, manyKeysSegment, type SortKey, type SortSegment } from './segments.ts';
 import { type Sql, sql } from './sql.ts';
 
 /** The segments of a list's sort order, in the order of the list. */
@@ -73,41 +73,51 @@ function configured(name: string, { column, entries, direction }: ConfiguredOpti
 }
 
 /** Sorts by the name of the effective team. Incidents without a known team come last. */
-function teamSegments({ teams, services }: IncidentQuery, direction: Direction): SortSegment[] {
-  const nameOf = new Map(teams.map(({ id, name }) => [id, fold(name)]));
-  const ascending = [...new Set(nameOf.values())].sort(byCodePoints);
-  const keys = direction === 'asc' ? ascending : ascending.toReversed();
-  const owned = services.flatMap(({ slug, ownerTeamId }) => {
-    const key = ownerTeamId === null ? undefined : nameOf.get(ownerTeamId);
-    return key === undefined ? [] : [{ key, value: slug }];
-  });
-  const slugs = owned.map(({ value }) => value);
+function teamSegments({ catalog }: IncidentQuery, direction: Direction): SortSegment[] {
+  const { teamNames, teamsByName } = catalog;
+  const names = direction === 'asc' ? teamNames : teamNames.toReversed();
+  const none = (where: readonly Sql[]) =>
+    keysetSegment({ name: 'team:none', direction, sortKeys: [], where, tie: sql`i.number` });
   return [
-    keyLookupSegment({
-      name: 'team',
-      direction,
-      keys,
-      lookups: [
-        {
-          type: 'bigint',
-          values: [...nameOf].map(([id, key]) => ({ key, value: id })),
-          match: sql`i.team_id = probe.value`,
-        },
-        {
-          type: 'text',
-          values: owned,
-          match: sql`i.team_id is null and i.service_folded = probe.folded and i.service = probe.value`,
-        },
-      ],
+    manyKeysSegment({
+      keys: names,
+      lookUp: (keys) => teamLookup(catalog, keys, direction),
+      indexFrom: (name) => firstFrom(names, name, direction),
     }),
-    keysetSegment({
-      name: 'team:none',
-      direction,
-      sortKeys: [],
-      where: [
-        sql`(i.team_id = any(${[...nameOf.keys()]}) or (i.team_id is null and ${ofServices(slugs)})) is not true`,
-      ],
-      tie: sql`i.number`,
-    }),
+    {
+      ...none([]),
+      // Its condition names all teams and services, so only a page that gets here builds it.
+      *partsFrom() {
+        const teams = [...teamsByName.values()];
+        const ids = teams.flatMap((each) => each.ids);
+        const slugs = teams.flatMap((each) => each.slugs);
+        yield none([sql`(i.team_id = any(${ids}) or (i.team_id is null and ${ofServices(slugs)})) is not true`]);
+      },
+    },
   ];
+}
+
+/** The index of a name or, if there is no such team any more, of the next one. */
+function firstFrom(names: readonly string[], name: string, direction: Direction): number {
+  const sign = direction === 'asc' ? 1 : -1;
+  const index = names.findIndex((each) => byCodePoints(each, name) * sign >= 0);
+  return index === -1 ? names.length : index;
+}
+
+function teamLookup({ teamsByName }: Catalog, keys: readonly string[], direction: Direction): SortSegment {
+  const valuesOf = <Value>(of: (teams: TeamsOfName) => readonly Value[]) =>
+    keys.flatMap((key) => of(teamsByName.get(key) ?? { ids: [], slugs: [] }).map((value) => ({ key, value })));
+  return keyLookupSegment({
+    name: 'team',
+    direction,
+    keys,
+    lookups: [
+      { type: 'bigint', values: valuesOf(({ ids }) => ids), match: sql`i.team_id = probe.value` },
+      {
+        type: 'text',
+        values: valuesOf(({ slugs }) => slugs),
+        match: sql`i.team_id is null and i.service_folded = probe.folded and i.service = probe.value`,
+      },
+    ],
+  });
 }

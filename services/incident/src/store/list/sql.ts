@@ -31,7 +31,10 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Val
   return new Sql(text, values);
 }
 
-export function join(pieces: readonly Sql[], separator: ' ' | ', ' | ' and ' | ' or ' | ' union all '): Sql {
+export function join(
+  pieces: readonly Sql[],
+  separator: ' ' | ', ' | ' and ' | ' or ' | ' union all ' | ' intersect ',
+): Sql {
   return new Sql(
     pieces.map(({ text }) => text).join(separator),
     pieces.flatMap(({ values }) => values),
