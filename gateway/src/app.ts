@@ -1,6 +1,6 @@
 import { refusalsOf } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, systemClock } from '@tocsin/runtime';
+import { type App, isDatabaseStuck, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
 import { openRequestCounter, type RequestCounter } from './clients/request-counter.ts';
 import { openUpstreams } from './clients/upstreams.ts';
@@ -80,6 +80,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares }),
     pages: publicPages({
       readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
+      isStuck: () => isDatabaseStuck(database),
       description,
       reference,
     }),

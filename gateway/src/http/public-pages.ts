@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendJson } from '@tocsin/http';
+import { sendHealth, sendJson } from '@tocsin/http';
 import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';
 import type { ReferencePage } from './reference/page.ts';
 import { staticContent } from './static-content.ts';
@@ -17,6 +17,8 @@ export interface PublicPage {
 /** Health, readiness, the API's description and the API reference, by path; `/` redirects to the reference. */
 export function publicPages(options: {
   readinessChecks: readonly ReadinessCheck[];
+  /** Whether the process no longer works, so that it has to be restarted. */
+  isStuck: () => boolean;
   description: object;
   reference: ReferencePage;
 }): ReadonlyMap<string, PublicPage> {
@@ -33,7 +35,7 @@ export function publicPages(options: {
   };
   const checkReadiness = cachedReadiness(options.readinessChecks);
   return new Map<string, PublicPage>([
-    ['/healthz', { limited: false, send: async (_request, response) => sendJson(response, 200, { status: 'ok' }) }],
+    ['/healthz', { limited: false, send: async (_request, response) => sendHealth(response, options.isStuck()) }],
     [
       '/readyz',
       {

@@ -4,7 +4,7 @@ import type { InternalRoute, Route } from './contract.ts';
 import { notFound } from './errors.ts';
 import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
-import { sendError, sendJson } from './replies.ts';
+import { sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -63,8 +63,7 @@ export function httpApp(options: HttpAppOptions): Express {
 
 function addOperationalRoutes(app: Express, { readinessChecks, metrics, isStuck }: HttpAppOptions): void {
   app.get('/healthz', (_request, response) => {
-    if (isStuck?.() === true) sendJson(response, 503, { status: 'stuck' });
-    else sendJson(response, 200, { status: 'ok' });
+    sendHealth(response, isStuck?.() === true);
   });
   app.get('/readyz', async (_request, response) => {
     const { ready, dependencies } = await readiness(readinessChecks);

@@ -89,7 +89,7 @@ export {
 } from './principal.ts';
 export { type Refusals, refusalsOf } from './refusals.ts';
 export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
-export { sendError, sendJson } from './replies.ts';
+export { sendError, sendHealth, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { schemaReference } from './schema-reference.ts';

@@ -13,6 +13,12 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, jsonPieces(body));
 }
 
+/** 503 asks an orchestrator to restart the process. */
+export function sendHealth(response: ServerResponse, isStuck: boolean): void {
+  if (isStuck) sendJson(response, 503, { status: 'stuck' });
+  else sendJson(response, 200, { status: 'ok' });
+}
+
 /** Sends an error with its headers in the form of the contract (contract: Errors). */
 export function sendError(response: ServerResponse, error: DomainError, requestId: string): void {
   response.setHeaders(new Map(Object.entries(error.headers)));
