@@ -131,7 +131,8 @@ function refuseRepetition(parser: Parser, name: string): void {
 }
 
 function describe({ message }: CommanderError, command: Command | undefined): string {
-  const line = message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+  const lines = message.replace(/^error: /, '').split('\n');
+  const line = lines.map((part) => part.trim()).join(' ');
   return command === undefined ? line : `${command.name}: ${line}`;
 }
 

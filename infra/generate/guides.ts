@@ -60,4 +60,4 @@ function getSection(sections: ReadonlyMap<string, string>, name: string): string
 }
 
 /** Relative links lead nowhere from the API reference; their texts stay. */
-const withoutLinks = (markdown: string) => markdown.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1');
+const withoutLinks = (markdown: string) => markdown.replaceAll(/\[([^[\]]+)\]\((?!https?:)[^()]+\)/g, '$1');
