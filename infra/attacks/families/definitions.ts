@@ -35,10 +35,14 @@ export const definitionAttacks: readonly Attack[] = [
   },
   {
     name: 'many-teams',
-    what: '20,000 teams (by SQL), and lists of incidents by team, 20 at once',
+    what: '20,000 teams (by SQL, with a quota that allows them), and lists of incidents by team, 20 at once',
     expects: [200, 503],
     run: async (context) => {
       const workspace = await context.createWorkspace();
+      await context.sql.query('update gateway.workspaces set quotas = $2 where id = $1', [
+        workspace.id,
+        JSON.stringify({ teams: 30_000 }),
+      ]);
       const team = await create(context, workspace, { path: 'teams', body: { name: 'Team' } });
       for (let index = 0; index < 20; index += 1) await createIncident(context, workspace, { team_id: team.id });
       const name = `'Team ' || copy`;

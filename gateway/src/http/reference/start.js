@@ -51,11 +51,13 @@
     return description;
   }
 
-  /** Adds the ARIA attributes that Scalar lacks, for screen readers. */
+  /** Adds the attributes that Scalar lacks, for screen readers and keyboards. */
   function addAriaAttributes() {
     for (const button of document.querySelectorAll('button.scalar-code-copy:not([aria-label])')) {
       button.setAttribute('aria-label', 'Copy');
     }
+    // Without a tab stop, nobody can scroll a long example by keyboard.
+    for (const region of document.querySelectorAll('.custom-scroll:not([tabindex])')) region.tabIndex = 0;
     for (const input of document.querySelectorAll('[role="combobox"]:not([aria-expanded])')) {
       input.setAttribute('aria-expanded', 'false');
     }
