@@ -192,9 +192,9 @@ describe('the replication of definitions', () => {
     expect(Math.max(...all.map(({ bytes }) => bytes))).toBeLessThan(1_048_576);
     // What changes during a pull comes with its last pages, in its newest state.
     const first = await page(workspaceId, 'since=0');
-    await client.patch(`${FIELDS}/${first.changes[0]?.field.id}`, { name: 'new' }, revision(1));
+    await client.patch(`${FIELDS}/${first.changes[0]?.field.id}`, { name: 'n1' }, revision(1));
     const rest = await pages(workspaceId, 8);
-    expect(rest.flatMap(({ changes }) => changes.map(({ field }) => field.name))).toEqual(['f9', 'new']);
+    expect(rest.flatMap(({ changes }) => changes.map(({ field }) => field.name))).toEqual(['f9', 'n1']);
     expect(rest.at(-1)?.version).toBe(10);
     // Callers of the previous release get all of them at once.
     expect((await changes(workspaceId, 0)).fields).toHaveLength(9);

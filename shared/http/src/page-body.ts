@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { currentRequest } from '@tocsin/runtime';
 import { JsonRows } from './json-rows.ts';
+import { inTurn } from './large-page-turns.ts';
 import type { Pagination } from './pagination.ts';
+import { processUnsentBytes } from './unsent-bytes.ts';
 
 /** The rows of a page have at most this many bytes of JSON, unless its first row alone has more (contract: Limits). */
 export const MAX_PAGE_BYTES = 4_194_304;
@@ -23,13 +26,34 @@ interface PageOptions<Listed, Row, Wire> {
   continueAt?: string | undefined;
 }
 
+interface Page<Wire> {
+  rows: JsonRows<Wire>;
+  pagination: Pagination;
+}
+
 /**
  * Builds the page of a list. It has `limit` rows, or as many as fit into `MAX_PAGE_BYTES`, but always one (contract:
  * Lists and cursors).
+ * @throws DomainError `rate_limited` if its rows are large and other responses of the workspace are not read
  */
 export async function buildPage<Listed, Wire, Row = Listed>(
   options: PageOptions<Listed, Row, Wire>,
-): Promise<{ rows: JsonRows<Wire>; pagination: Pagination }> {
+): Promise<Page<Wire>> {
+  const workspaceId = currentRequest()?.holder;
+  const weight = weightOf(options.listed.slice(0, options.limit));
+  if (typeof workspaceId !== 'number' || weight === 0) return build(options);
+  return inTurn(workspaceId, async () => {
+    // Refused before its rows are read, if it will not be sent anyway.
+    processUnsentBytes.check(workspaceId, Math.min(weight, MAX_PAGE_BYTES));
+    return build(options);
+  });
+}
+
+/** The sum of the sizes of the large columns, as far as they are not in the listed rows. */
+const weightOf = (listed: readonly unknown[]): number =>
+  listed.reduce<number>((sum, row) => sum + ((row as { largeWeight?: number | null }).largeWeight ?? 0), 0);
+
+async function build<Listed, Wire, Row>(options: PageOptions<Listed, Row, Wire>): Promise<Page<Wire>> {
   const { listed, limit, view, nextCursor } = options;
   const whole = options.whole ?? ((all) => all as readonly unknown[] as readonly Row[]);
   const rows = new JsonRows<Wire>();

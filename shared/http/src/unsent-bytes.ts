@@ -23,6 +23,8 @@ export interface UnsentBytes {
    * @throws DomainError `rate_limited` if the response may be refused, and it and those that wait already are too large
    */
   add(response: { workspaceId: number | undefined; bytes: number; mayBeRefused: boolean }): UnsentResponse;
+  /** @throws DomainError `rate_limited` if a response of this size would be refused now */
+  check(workspaceId: number, bytes: number): void;
 }
 
 export function unsentBytes({ ofWorkspace = MAX_OF_WORKSPACE, inAll = MAX_IN_ALL } = {}): UnsentBytes {
@@ -37,15 +39,19 @@ export function unsentBytes({ ofWorkspace = MAX_OF_WORKSPACE, inAll = MAX_IN_ALL
   };
   /** A response alone always passes: a row of an earlier release may be larger than any limit. */
   const exceeds = (held: number, bytes: number, limit: number) => held > 0 && held + bytes > limit;
+  const check = (workspaceId: number | undefined, bytes: number) => {
+    const held = workspaceId === undefined ? 0 : (byWorkspace.get(workspaceId) ?? 0);
+    if (bytes > ALWAYS_SENT && (exceeds(held, bytes, ofWorkspace) || exceeds(total, bytes, inAll))) {
+      throw shareExceeded('Too many responses wait for their clients to read them', { reason: 'unsent_bytes' });
+    }
+  };
   return {
     get total() {
       return total;
     },
+    check,
     add({ workspaceId, bytes, mayBeRefused }) {
-      const held = workspaceId === undefined ? 0 : (byWorkspace.get(workspaceId) ?? 0);
-      if (mayBeRefused && bytes > ALWAYS_SENT && (exceeds(held, bytes, ofWorkspace) || exceeds(total, bytes, inAll))) {
-        throw shareExceeded('Too many responses wait for their clients to read them', { reason: 'unsent_bytes' });
-      }
+      if (mayBeRefused) check(workspaceId, bytes);
       let left = bytes;
       change(workspaceId, bytes);
       const release = (sent: number) => {

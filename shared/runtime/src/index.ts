@@ -57,6 +57,6 @@ export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
-export { currentRequest, RequestWork, runForRequest, runInBackground } from './work-context.ts';
+export { currentRequest, RequestWork, runForRequest, runInBackground, type ShareHolder } from './work-context.ts';
 export { changedVersions, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';
