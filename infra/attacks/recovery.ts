@@ -15,8 +15,15 @@ const STATEMENT_TIME = 2_000;
 const INTERVAL = 200;
 const READY_TIMEOUT = 2_000;
 
+/** Something that is not as before. */
+export interface Leftover {
+  what: string;
+  /** Depends on when V8 and malloc return memory to the system. */
+  timed: boolean;
+}
+
 /** Waits until everything is as it was before an attack. Returns what is not, after `within` milliseconds. */
-export async function awaitRecovery(target: Target, connectionsBefore: number, within: number): Promise<string[]> {
+export async function awaitRecovery(target: Target, connectionsBefore: number, within: number): Promise<Leftover[]> {
   const deadline = Date.now() + within;
   for (;;) {
     const problems = await findProblems(target, connectionsBefore);
@@ -25,12 +32,13 @@ export async function awaitRecovery(target: Target, connectionsBefore: number, w
   }
 }
 
-async function findProblems(target: Target, connectionsBefore: number): Promise<string[]> {
+async function findProblems(target: Target, connectionsBefore: number): Promise<Leftover[]> {
+  const memory: string[] = [];
   const problems: string[] = [];
   const processes = [...(await target.processes())];
   for (const [name, pid] of processes) {
     const { now = 0 } = (await memoryOf(pid)) ?? {};
-    if (now > MEMORY_AFTER) problems.push(`${name} still uses ${Math.round(now)} MiB`);
+    if (now > MEMORY_AFTER) memory.push(`${name} still uses ${Math.round(now)} MiB`);
   }
   const notReady = await Promise.all(processes.map(async ([name]) => readinessProblem(target, name)));
   problems.push(...notReady.filter((problem) => problem !== undefined));
@@ -45,7 +53,7 @@ async function findProblems(target: Target, connectionsBefore: number): Promise<
     [STATEMENT_TIME],
   );
   if ((rows[0]?.count ?? 0) > 0) problems.push(`${rows[0]?.count} statements still run`);
-  return problems;
+  return [...memory.map((what) => ({ what, timed: true })), ...problems.map((what) => ({ what, timed: false }))];
 }
 
 interface Readiness {

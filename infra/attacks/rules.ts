@@ -2,6 +2,7 @@ import { APP_NAMES } from '../apps.ts';
 import type { Attack, AttackResult } from './attack.ts';
 import type { Measurement } from './measure.ts';
 import type { VictimSummary } from './messages.ts';
+import type { Leftover } from './recovery.ts';
 
 /** Everything that was measured in one attack. */
 export interface Observed {
@@ -14,7 +15,7 @@ export interface Observed {
   /** Processes that ended during the attack. */
   died: readonly string[];
   /** What was not as before when the time for the recovery was over. */
-  leftovers: readonly string[];
+  leftovers: readonly Leftover[];
 }
 
 export type RuleName =
@@ -63,6 +64,6 @@ export function judge(attack: Attack, observed: Observed): Failure[] {
     if (!expected.has(outcome)) fail('attacker', `${count} of its requests end with ${outcome}`, outcome === 'silent');
   }
   for (const app of died) fail('processes', `${app} ended`);
-  for (const leftover of leftovers) fail('recovery', leftover);
+  for (const { what, timed } of leftovers) fail('recovery', what, timed);
   return failures;
 }

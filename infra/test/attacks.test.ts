@@ -68,7 +68,11 @@ test.each<[string, Partial<Observed>, string]>([
     'checks: two incidents',
   ],
   ['a process that ended', { died: ['gateway'] }, 'processes: gateway ended'],
-  ['what is left', { leftovers: ['2 statements still run'] }, 'recovery: 2 statements still run'],
+  [
+    'what is left',
+    { leftovers: [{ what: '2 statements still run', timed: false }] },
+    'recovery: 2 statements still run',
+  ],
   ['an error of the suite', { attacker: { ...attacker, error: 'cannot prepare' } }, 'suite: cannot prepare'],
 ])('fails for %s', (_what, change, failure) => {
   expect(judge(attack, { ...harmless, ...change }).map(({ rule, message }) => `${rule}: ${message}`)).toEqual([

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 
-/** Milliseconds. */
-const TIMEOUT = 1_000;
+/** Milliseconds. With the patience before it, a service that hangs is given up within two seconds. */
+const TIMEOUT = 1_300;
 const TICK = 100;
 
 /**

@@ -37,7 +37,7 @@ export const connectionAttacks: readonly Attack[] = [
       await copyIncident(context, workspace, { id, count: 40 });
       await context.begin();
       const request = head(workspace, 'GET /api/v1/incidents?limit=100');
-      const options = { clients: 100, total: context.choose(1_000, 300), perSecond: context.choose(100, 300) };
+      const options = { clients: 100, total: context.choose(1_000, 200), perSecond: 100 };
       await flood(context, options, async () => (await connect(context, { requests: 1, reads: false })).write(request));
       await context.untilOver();
     },
