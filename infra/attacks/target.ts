@@ -71,6 +71,8 @@ async function startApps(options: {
     AMQP_URL: broker.url,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
+    // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
+    NODE_OPTIONS: '--max-old-space-size=256',
   });
   closing.push(async () => {
     command.signal('SIGTERM');
