@@ -47,6 +47,7 @@ describe.each([
   ['bash', inBash],
   ['zsh', inZsh],
 ])('%s', (shell, complete) => {
+  // Skipped, and counted, where the shell is not installed: the shell itself runs the script.
   const inShell = has(shell) ? test : test.skip;
 
   inShell('has no error in the script', () => {
@@ -72,6 +73,7 @@ describe.each([
   });
 });
 
+// Skipped like the tests above.
 (has('bash') ? test : test.skip)('bash completes scopes, which have a colon, after the colon that splits words', () => {
   expect(inBash('tocsin-admin key create --scope incidents:r')).toEqual(['read']);
 });
