@@ -38,6 +38,10 @@ test: install ## Run all tests, or some with ARGS="-t pattern" or ARGS=path
 attacks: install ## Attack a running system, and show what other workspaces notice (ARGS="--only large-pages")
 	@$(RUN) attacks -- $(ARGS)
 
+.PHONY: compat
+compat: install ## Run the last release and these sources together, in every combination (ARGS="--only 'all old'")
+	@$(RUN) compat -- $(ARGS)
+
 .PHONY: check
 check: install ## Run the static checks: types, lint, format, boundaries, generated files
 	@$(RUN) check
@@ -45,6 +49,14 @@ check: install ## Run the static checks: types, lint, format, boundaries, genera
 .PHONY: generate
 generate: install ## Generate API descriptions and event documents from the sources
 	@$(RUN) generate
+
+.PHONY: backup
+backup: install ## Write the data of make start into a file, also while it runs: make backup FILE=tocsin.backup
+	@$(NODE) infra/backup/backup.ts
+
+.PHONY: restore
+restore: install ## Restore such a file for make start: make restore FILE=tocsin.backup; FORCE=1 keeps existing data aside
+	@$(NODE) infra/backup/restore.ts
 
 .PHONY: reset
 reset: install ## Remove the data of make start, after a question; FORCE=1 answers it

@@ -21,8 +21,9 @@ const servers = {
 };
 
 export default {
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
+  testSequencer: '<rootDir>/infra/testing/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/testing/summary-reporter.ts'],
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(*.api|*.system).test.ts']),

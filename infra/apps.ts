@@ -128,7 +128,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: false,
     publishesEvents: false,
-    ownKeys: ['webhook-secret', 'webhook-url'],
+    ownKeys: [CURSOR_PURPOSE, 'webhook-secret', 'webhook-url'],
     readConfig: webhookConfig,
     start: async (env, overrides) => {
       const { startApp } = await import('../services/webhook/src/app.ts');

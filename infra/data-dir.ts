@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { ROOT } from './environment.ts';
+import { describeUnfinishedRestore, findUnfinishedRestore } from './unfinished-restore.ts';
+import { OWNER_ONLY, writeAtomically } from './write-atomically.ts';
 
 /** What commands need to know about a running instance; `env` holds secrets. */
 export interface RunningInstance {
@@ -34,7 +36,6 @@ export interface EncryptedData {
   alternative: string;
 }
 
-const OWNER_ONLY = 0o600;
 const RUNTIME_FILE = 'runtime.json';
 
 /** The path of the data folder: `TOCSIN_DATA_DIR`, relative to the repository; `.tocsin` by default. */
@@ -55,10 +56,23 @@ export async function findRunningInstance(folder: string): Promise<RunningInstan
   return isLocked(folder) ? findInstance(folder) : undefined;
 }
 
-/** @throws an error with a one-line message when the folder is unusable or another instance uses it */
-export async function openDataDir(folder: string): Promise<DataDir> {
+/**
+ * @param options.unfinishedRestore whether the folder may hold a restore that was interrupted; default: it may not
+ * @throws an error with a one-line message when the folder is unusable, another instance uses it, or a restore into it
+ *   did not finish
+ */
+export async function openDataDir(folder: string, options: { unfinishedRestore?: 'allowed' } = {}): Promise<DataDir> {
   const displayPath = path.relative(ROOT, folder).startsWith('..') ? folder : path.relative(ROOT, folder);
   const lock = await lockFolder(folder, displayPath);
+  if (options.unfinishedRestore !== 'allowed') {
+    try {
+      const restore = await findUnfinishedRestore(folder);
+      if (restore !== undefined) throw new Error(describeUnfinishedRestore(displayPath, restore));
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  }
   const fileOf = (name: string) => path.join(folder, name);
 
   const findSecret = async (name: string) => {
@@ -169,10 +183,3 @@ const SQLITE_BUSY = 5;
 
 const unusableFolder = (displayPath: string, error: unknown) =>
   new Error(`the data folder ${displayPath} cannot be used: ${(error as Error).message}`, { cause: error });
-
-/** A reader sees the old content or the new one, never a part. */
-async function writeAtomically(file: string, text: string): Promise<void> {
-  const draft = `${file}.new`;
-  await writeFile(draft, text, { mode: OWNER_ONLY, flush: true });
-  await rename(draft, file);
-}

@@ -1,4 +1,4 @@
-import { type Clock, type Environment, type Knex, openDatabase, systemClock } from '@tocsin/runtime';
+import { type ChangesFrom, type Clock, type Environment, type Knex, openDatabase, systemClock } from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
 import { digestOf } from './domain/token.ts';
 import { schema } from './schema.ts';
@@ -9,6 +9,8 @@ import { createKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
 import { createWorkspace } from './usecases/create-workspace.ts';
 import { getKey, getUser, getWorkspace, getWorkspaceById } from './usecases/lookups.ts';
+import { readUserChanges } from './usecases/read-user-changes.ts';
+import { republishUsers } from './usecases/republish-users.ts';
 import { revokeKey } from './usecases/revoke-key.ts';
 import { rotateKey } from './usecases/rotate-key.ts';
 import { setUser } from './usecases/set-user.ts';
@@ -54,6 +56,12 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       if (workspace !== undefined && filter.user !== undefined) await getUser(database, workspace, filter.user);
       return keyStore(database).list(filter);
     },
+    /** Reads a page of changes of users for a replica, as the internal API returns it. */
+    readUserChanges: async (from: ChangesFrom) => readUserChanges(database, from),
+    /** See `republishUsers`. */
+    republishUsers: change(async (trx, options: { workspaceId: number; seen: number }, now) =>
+      republishUsers(trx, { ...options, now }),
+    ),
     createWorkspace: change(createWorkspace),
     setWorkspace: change(setWorkspace),
     createUser: change(createUser),

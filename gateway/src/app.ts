@@ -6,21 +6,22 @@ import { openRequestCounter, type RequestCounter } from './clients/request-count
 import { openUpstreams } from './clients/upstreams.ts';
 import type { GatewayConfig } from './config.ts';
 import { trustedProxies } from './domain/client-address.ts';
-import { routeTable } from './domain/route-table.ts';
 import { accessLog } from './http/access-log.ts';
+import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
+import { readBakedApi } from './http/baked-api.ts';
 import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
+import type { ReadTiming } from './http/description-reader.ts';
 import { forwarder } from './http/forwarder.ts';
-import { readGuides } from './http/guides.ts';
 import { identities as identityLookup, principalSigners } from './http/identities.ts';
+import { startLiveApi } from './http/live-api.ts';
 import { publicHandler } from './http/public-handler.ts';
-import { publicOpenApi } from './http/public-openapi.ts';
 import { publicPages } from './http/public-pages.ts';
 import { rateLimits } from './http/rate-limits.ts';
 import { referencePage } from './http/reference/page.ts';
-import { operationsOf, readDescriptions } from './http/service-descriptions.ts';
 import { userChangesRoutes } from './http/user-changes.ts';
+import { waitingRequests } from './http/waiting-requests.ts';
 import { schema } from './schema.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
@@ -31,8 +32,10 @@ export { memoryRequestCounter } from './clients/request-counter.ts';
 export interface Overrides extends ServiceOverrides {
   /** Counts requests instead of Redis. */
   requestCounter: RequestCounter;
-  /** The services' API descriptions, instead of their generated files. */
-  descriptions: readonly ApiDescription[];
+  /** The services' API descriptions that the gateway was released with, by service, instead of their generated files. */
+  descriptions: Readonly<Record<string, ApiDescription>>;
+  /** When the descriptions of the running services are read. */
+  descriptionTiming: Partial<ReadTiming>;
 }
 
 export interface GatewayApp extends App {
@@ -43,9 +46,9 @@ export interface GatewayApp extends App {
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
   const services = Object.keys(config.upstreams);
-  const descriptions = overrides.descriptions ?? (await readDescriptions(services));
-  const description = publicOpenApi(descriptions, { server: publicUrl(config), guides: await readGuides() });
-  const routes = routeTable(operationsOf(descriptions));
+  const baked = await readBakedApi(services, overrides.descriptions);
+  const server = publicUrl(config);
+  const document = await apiDocument({ ...baked, server });
   const reference = referencePage();
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
   const signers = principalSigners(config.secretKeys, services);
@@ -54,13 +57,25 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { database, log, metrics } = base;
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
+  const api = startLiveApi({
+    baked,
+    document,
+    urls: config.upstreams,
+    server,
+    timing: overrides.descriptionTiming,
+    log,
+    metrics,
+  });
   const relay = startRelay(base);
   const identities = identityLookup(identityStore(database), signers);
+  const clock = overrides.clock ?? systemClock;
+  const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
   const identityChanges = listenForIdentityChanges({
     url: config.database.url,
     log,
     onChange: () => {
       identities.clear();
+      waiting.recheck();
       relay.wake();
     },
   });
@@ -76,18 +91,19 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     trustedProxies: proxies,
     identities,
     limits: rateLimits(requests.counter, config.limits),
-    routes,
-    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares }),
+    routes: api.routes,
+    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting }),
     pages: publicPages({
       readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
       isStuck: () => isDatabaseStuck(database),
-      description,
+      version: base.build.version,
+      sendDescription: api.sendDescription,
       reference,
     }),
     logAccess: accessLog(log, metrics),
     onRequest: connections.onRequest,
     refusals: refusalsOf(metrics, log),
-    clock: overrides.clock ?? systemClock,
+    clock,
     log,
   });
 
@@ -96,7 +112,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     internalRoutes: userChangesRoutes(database),
     address: config.internal,
     servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
-    workers: [identityChanges, relay],
+    workers: [identityChanges, waiting, relay, api],
     clients: [upstreams, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };

@@ -20,6 +20,7 @@ const MEBIBYTE = 1_048_576;
 /** What no operator has to change (contract: Limits). Times are in milliseconds. */
 const SHARES = {
   wait: 1_000,
+  waitingPerWorkspace: 100,
   bodyBytesPerWorkspace: 16 * MEBIBYTE,
   bodyBytes: 256 * MEBIBYTE,
   body: { deadline: 30_000, progress: 10_000 },
@@ -79,6 +80,8 @@ export function gatewayConfig(env: Environment) {
       ...SHARES,
       requestsPerWorkspace: read.MAX_REQUESTS_PER_WORKSPACE,
       requestsPerService: read.MAX_REQUESTS_PER_SERVICE,
+      // The rest of the connections is for other requests.
+      waiting: Math.ceil(read.MAX_CONNECTIONS / 2),
     } satisfies Shares,
     connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */
@@ -89,6 +92,7 @@ export function gatewayConfig(env: Environment) {
       webhook: read.WEBHOOK_URL,
     },
     logLevel: read.LOG_LEVEL,
+    commit: read.TOCSIN_COMMIT,
     secretKeys: read.TOCSIN_SECRET_KEYS,
     namespace: read.TOCSIN_NAMESPACE,
     database: gatewayDatabase(env),

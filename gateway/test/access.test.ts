@@ -5,9 +5,9 @@ import { type Actor, checkAccess } from '../src/domain/access.ts';
 const owner: Actor = { scopes: ['teams:write'], seat: 'responder', role: 'owner' };
 const createTeam = { scope: 'teams:write', needs: ['manage_teams', 'active_responder'] } as const;
 
-const refusal = (actor: Actor, needs = createTeam) => {
+const refusal = (actor: Actor, operation: Parameters<typeof checkAccess>[1] = createTeam) => {
   try {
-    checkAccess(actor, needs);
+    checkAccess(actor, operation);
     return undefined;
   } catch (error) {
     const { code, details, status } = error as DomainError;
@@ -20,6 +20,16 @@ describe('access', () => {
     expect(refusal({ scopes: ['teams:read'], seat: 'none', role: 'viewer' })).toEqual({
       code: 'missing_scope',
       details: { required_scope: 'teams:write' },
+      status: 403,
+    });
+  });
+
+  test('of several scopes one is enough', () => {
+    const readFeed = { scope: ['incidents:read', 'teams:read'], needs: [] } as const;
+    expect(refusal({ ...owner, scopes: ['teams:read'] }, readFeed)).toBeUndefined();
+    expect(refusal(owner, readFeed)).toEqual({
+      code: 'missing_scope',
+      details: { required_scopes: ['incidents:read', 'teams:read'] },
       status: 403,
     });
   });

@@ -43,7 +43,7 @@ const id = z.object({ id: pathId });
 const note = z.strictObject({ title: z.string() });
 
 /** Operations of every kind that the gateway distinguishes. */
-const sampleContracts = {
+export const sampleContracts = {
   incident: {
     listIncidents: {
       method: 'get',
@@ -92,6 +92,16 @@ const sampleContracts = {
       needs: ['active_responder'],
       params: id,
       reply: { status: 204 },
+    },
+    followIncidents: {
+      method: 'get',
+      path: '/api/v1/incident-events',
+      summary: 'Follow incidents',
+      tag: 'Incidents',
+      scope: 'incidents:read',
+      wait: 20_000,
+      stream: echo,
+      reply,
     },
     getIncidentByReference: {
       method: 'get',
@@ -157,6 +167,7 @@ export function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]
         await handle(request);
         return {};
       },
+      followIncidents: handle,
       getIncidentByReference: handle,
     }),
     catalog: implement(sampleContracts.catalog, {
@@ -167,11 +178,16 @@ export function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]
   };
 }
 
-export const sampleDescriptions = (deadline?: number): ApiDescription[] =>
-  [
-    openApiDocument('incident', withDeadline(sampleContracts.incident, deadline)),
-    openApiDocument('catalog', sampleContracts.catalog),
-  ] as unknown as ApiDescription[];
+export const sampleDescriptions = (deadline?: number): Record<'incident' | 'catalog', ApiDescription> => ({
+  incident: descriptionOf('incident', withDeadline(sampleContracts.incident, deadline)),
+  catalog: descriptionOf('catalog', sampleContracts.catalog),
+});
+
+export const descriptionOf = (service: string, contracts: Contracts): ApiDescription =>
+  openApiDocument(service, contracts) as unknown as ApiDescription;
+
+/** The services are not asked for their descriptions, unless a test says when. */
+const NEVER = { firstReadAfter: 1e9, interval: 1e9 };
 
 const withDeadline = (contracts: Contracts, deadline: number | undefined): Contracts =>
   Object.fromEntries(
@@ -257,6 +273,7 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     broker,
     ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
     descriptions: sampleDescriptions(options.deadline),
+    descriptionTiming: NEVER,
     ...options.overrides,
   });
   const knex = openGatewayDatabase(env);

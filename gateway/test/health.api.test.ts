@@ -41,7 +41,7 @@ describe('a stopped process', () => {
   test('is given up long before the deadline, others are served, and it is used again when it goes on', async () => {
     const { child, url } = await startProcess();
     // Only the health check can end the wait within this test.
-    const gateway = await open({ incidentUrl: url, deadline: 600_000 });
+    const gateway = await open({ incidentUrl: url, deadline: 120_000 });
     const send = async () => gateway.send({ path: PATH, token: gateway.bearer });
     expect((await send()).status).toBe(200);
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openPrincipalVerifier } from '@tocsin/http';
-import { TEST_SECRET_KEYS } from '@tocsin/testing';
+import { buildInfo } from '@tocsin/runtime';
+import { httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
 let gateway: GatewayHarness;
@@ -11,6 +12,9 @@ beforeAll(async () => {
   token = await gateway.token();
 });
 afterAll(async () => gateway.close());
+
+/** What the processes of this checkout say about themselves. */
+const { version, commit } = buildInfo(undefined);
 
 const INCIDENTS = '/api/v1/incidents';
 
@@ -205,11 +209,16 @@ describe('pages that need no token', () => {
   test.each(['acme.localhost', 'localhost', 'other.example', '127.0.0.1:8080', '[::1]:8080'])(
     'health and readiness on %s',
     async (host) => {
-      expect((await gateway.send({ path: '/healthz', host })).body).toEqual({ status: 'ok' });
+      expect((await gateway.send({ path: '/healthz', host })).body).toEqual({ status: 'ok', version });
       const ready = await gateway.send({ path: '/readyz', host });
       expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
     },
   );
+
+  test('the commit, on the internal server only', async () => {
+    const { body } = await httpClient(gateway.app.internalUrl).get('/healthz');
+    expect(body).toEqual({ status: 'ok', version, commit });
+  });
 
   test('readiness in detail, on the internal server', async () => {
     expect(await gateway.dependencies()).toEqual({ database: 'up', broker: 'up' });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { fairShares } from '../src/domain/fair-shares.ts';
+import { fairShares } from '@tocsin/runtime';
 import { type Release, slotPool } from '../src/http/slot-pool.ts';
 
 /** Longer than a test. */

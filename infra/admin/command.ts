@@ -28,6 +28,10 @@ interface CommandBase {
   flags: Record<string, Flag>;
   /** How the answer is printed as a table for people. */
   table?: { rows(answer: Answer): Row[]; columns: readonly Column[] };
+  /** The exit code of the process for an answer; 0 by default. */
+  exitCode?(answer: Answer): number;
+  /** The exit code when there is no answer; 1 by default. */
+  failureCode?: number;
 }
 
 /** The object that `--json` prints. */

@@ -4,12 +4,10 @@ import { environment } from '../environment.ts';
 import { runAdmin } from './run-admin.ts';
 
 try {
-  const { output, error } = await runAdmin(process.argv.slice(2), environment(), console.error);
+  const { output, error, exitCode } = await runAdmin(process.argv.slice(2), environment(), console.error);
   if (output !== undefined) console.log(output);
-  if (error !== undefined) {
-    console.error(error);
-    process.exitCode = 1;
-  }
+  if (error !== undefined) console.error(error);
+  process.exitCode = exitCode;
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   console.error(describeStartFailure(error));

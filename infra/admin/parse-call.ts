@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { Command as Parser, CommanderError, Option } from 'commander';
-import { ROOT } from '../environment.ts';
 import type { Command, Flag, FlagValues } from './command.ts';
 import { flagValues } from './flag-values.ts';
 import { UsageError } from './target.ts';
@@ -15,13 +12,19 @@ export type Call =
   | { kind: 'text'; text: string };
 
 /** @throws UsageError for a command line that no command accepts */
-export function parseCall(commands: readonly Command[], args: readonly string[]): Call {
+export function parseCall(options: {
+  commands: readonly Command[];
+  args: readonly string[];
+  /** What `--version` prints. */
+  version: string;
+}): Call {
+  const { commands, args, version } = options;
   let call: Call | undefined;
   let text = '';
   const root = new Parser(CALL)
     .exitOverride()
     .configureOutput({ writeOut: (part) => (text += part), writeErr: () => undefined })
-    .version(readVersion(), '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command');
   refuseOthers(root, commands, args);
   for (const command of commands) {
@@ -142,9 +145,4 @@ function overview(commands: readonly Command[]): string {
   return ['Commands:', ...commands.map((command) => `  ${titleOf(command).padEnd(width)}${command.summary}`)].join(
     '\n',
   );
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }

@@ -1,13 +1,14 @@
-import { DomainError } from '@tocsin/http';
-import { describeStartFailure, type Environment, isDatabaseUnavailable } from '@tocsin/runtime';
+import { buildInfo, type Environment } from '@tocsin/runtime';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion-command.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
+import { describeError } from './describe-error.ts';
+import { doctorCommand } from './doctor/doctor-command.ts';
 import { formatAnswer } from './format-answer.ts';
 import { keyCommands } from './key-commands.ts';
-import { parseCall } from './parse-call.ts';
+import { type Call, parseCall } from './parse-call.ts';
 import { slackCommands } from './slack-commands.ts';
-import { UsageError, withTarget } from './target.ts';
+import { withTarget } from './target.ts';
 import { userCommands } from './user-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
@@ -19,14 +20,17 @@ const MANAGEMENT: readonly Command[] = [
   ...slackCommands,
   ...webhookCommands,
   ...deadLetterCommands,
+  doctorCommand,
 ];
 
 const COMMANDS: readonly Command[] = [...MANAGEMENT, completionCommand(MANAGEMENT)];
 
-/** The text for stdout after success, or the one-line error message for stderr. */
+/** The text for stdout, or the one-line error message for stderr. */
 export interface Outcome {
   output?: string;
   error?: string;
+  /** Of the process; 0 unless there is an error, or the command says so. */
+  exitCode: number;
 }
 
 /**
@@ -38,41 +42,33 @@ export async function runAdmin(
   env: Environment,
   print: (line: string) => void = () => undefined,
 ): Promise<Outcome> {
+  let failureCode = 1;
   try {
-    return { output: await run(args, env, print) };
+    const call = parseCall({ commands: COMMANDS, args, version: versionText(env) });
+    if (call.kind === 'text') return { output: call.text, exitCode: 0 };
+    failureCode = call.command.failureCode ?? failureCode;
+    return await run(call, env, print);
   } catch (error) {
-    return { error: describeError(error) };
+    return { error: describeError(error), exitCode: failureCode };
   }
 }
 
-async function run(args: string[], env: Environment, print: (line: string) => void): Promise<string> {
-  const call = parseCall(COMMANDS, args);
-  if (call.kind === 'text') return call.text;
-  const { command, values, json } = call;
+async function run(
+  { command, values, json }: Extract<Call, { kind: 'run' }>,
+  env: Environment,
+  print: (line: string) => void,
+): Promise<Outcome> {
   const answer =
     'run' in command
       ? await withTarget(env, print, async (target) => command.run(values, target))
       : await command.runFreely(values, { env, print });
-  if (typeof answer === 'string') return answer;
-  return json ? JSON.stringify(answer) : formatAnswer(command, answer);
+  if (typeof answer === 'string') return { output: answer, exitCode: 0 };
+  const output = json ? JSON.stringify(answer) : formatAnswer(command, answer);
+  return { output, exitCode: command.exitCode?.(answer) ?? 0 };
 }
 
-const NO_DATABASE = '3D000';
-const UNDEFINED_TABLE = '42P01';
-const UNDEFINED_SCHEMA = '3F000';
-
-/** The message of an error, in one line. */
-function describeError(error: unknown): string {
-  if (error instanceof UsageError || error instanceof DomainError) return error.message;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === NO_DATABASE) {
-    return `${(error as Error).message}: correct the setting that names it, or run npm run migrate`;
-  }
-  if (code === UNDEFINED_TABLE || code === UNDEFINED_SCHEMA) return 'the database is not set up: run npm run migrate';
-  if (isDatabaseUnavailable(error)) return `cannot reach the database: ${describeStartFailure(error)}`;
-  return describeStartFailure(error)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('; ');
+/** The version, with the commit where it is known. */
+function versionText(env: Environment): string {
+  const { version, commit } = buildInfo(env['TOCSIN_COMMIT']);
+  return commit === undefined ? version : `${version} (${commit})`;
 }

@@ -11,6 +11,8 @@ export class UsageError extends Error {}
 /** What a command works on. */
 export interface Target {
   readonly gateway: Administration;
+  /** The settings that belong to the databases. */
+  readonly env: Environment;
   /** Receives a line for stderr. */
   print: (line: string) => void;
   /** A connection as the role that owns an app's schema. @throws UsageError when no setting names its database */
@@ -56,6 +58,7 @@ export async function withTarget<Result>(
   try {
     return await work({
       gateway: administration(open('gateway')),
+      env: selection.env,
       print,
       database: open,
       secretKeys: () => {

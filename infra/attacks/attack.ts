@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { AppName } from '../apps.ts';
 import type { Fault } from './faults.ts';
 import type { Route } from './routes.ts';
 
@@ -17,7 +18,11 @@ export interface Attack {
   readonly expects: readonly Outcome[];
   /** What the victims do meanwhile; by default they list, read and create incidents. */
   readonly victims?: readonly Route[];
-  /** Not in the short form, which has a similar attack. */
+  /** The app whose process the attack stops: a stopped process has no event loop that could be blocked. */
+  readonly stops?: AppName;
+  /** Milliseconds that the slowest requests of the victims may take, if a documented deadline allows more than usual. */
+  readonly deadline?: { readonly milliseconds: number; readonly reason: string };
+  /** Not in the short form, which has a similar attack, or no time for it. */
   readonly onlyFull?: boolean;
   /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. */
   run(context: AttackContext): Promise<void>;

@@ -112,3 +112,25 @@ export async function copyValues({ sql }: AttackContext, workspace: Workspace, i
     [workspace.id, id],
   );
 }
+
+/** Fills the event feed of a workspace; the first hundred events have this many bytes, the others are small. */
+export async function fillFeed(
+  { sql }: AttackContext,
+  workspace: Workspace,
+  { count, bytes }: { count: number; bytes: number },
+): Promise<void> {
+  await sql.query(
+    `insert into webhook.feed_workspaces (workspace_id, position, recorded_at) values ($1, $2, now())
+     on conflict (workspace_id) do update set position = $2, recorded_at = now()`,
+    [workspace.id, count],
+  );
+  await sql.query('delete from webhook.feed_events where workspace_id = $1', [workspace.id]);
+  await sql.query(
+    `insert into webhook.feed_events (workspace_id, position, event_id, type, resource, recorded_at, body)
+     select $1, nth, gen_random_uuid(), case nth when $2 then 'team.changed' else 'incident.updated' end,
+       case nth when $2 then 'team:1' else 'incident:1' end, now(),
+       '{"padding":"' || repeat('a', case when nth <= 100 then $3::integer else 100 end) || '"}'
+     from generate_series(1, $2::integer) as nth`,
+    [workspace.id, count, bytes],
+  );
+}

@@ -5,6 +5,7 @@ import { crowdAttacks } from './families/crowds.ts';
 import { definitionAttacks } from './families/definitions.ts';
 import { faultAttacks } from './families/faults.ts';
 import { pageAttacks } from './families/pages.ts';
+import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
 import { searchAttacks } from './families/searches.ts';
 import { valueAttacks } from './families/values.ts';
@@ -18,6 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   ...pageAttacks,
   ...definitionAttacks,
   ...crowdAttacks,
+  ...readerAttacks,
   ...receiverAttacks,
   ...faultAttacks,
 ];

@@ -49,14 +49,14 @@ export function judge(attack: Attack, observed: Observed): Failure[] {
   for (const [error, count] of Object.entries(during.errors)) fail('victims', `${count} × ${error}`);
   for (const [error, count] of Object.entries(after.errors)) fail('victims', `afterwards ${count} × ${error}`);
   if (during.requests === 0) fail('suite', 'the victims made no request');
-  const limit = Math.max(LATENCY, SLOWDOWN * before.p99);
+  const limit = Math.max(LATENCY, SLOWDOWN * before.p99, attack.deadline?.milliseconds ?? 0);
   if (during.p99 > limit) {
     fail('latency', `the victims' p99 is ${Math.round(during.p99)} ms, more than ${Math.round(limit)} ms`, true);
   }
   for (const app of APP_NAMES) {
     const memory = measurement.memory[app];
     if (memory > MEMORY) fail('memory', `${app} uses ${Math.round(memory)} MiB, more than ${MEMORY} MiB`);
-    const delay = measurement.eventLoop[app] ?? 0;
+    const delay = attack.stops === app ? 0 : (measurement.eventLoop[app] ?? 0);
     if (delay > EVENT_LOOP) fail('event-loop', `${app} blocks its event loop for ${Math.round(delay)} ms`, true);
   }
   const expected = new Set([...attack.expects.map(String), ALWAYS_ALLOWED]);

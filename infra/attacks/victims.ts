@@ -4,6 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { quantile } from '../quantile.ts';
 import type { FromVictims, ToVictims, VictimSummary } from './messages.ts';
 import { ROUTES, type Route, type Victim } from './routes.ts';
 
@@ -80,10 +81,9 @@ async function observe(observation: Observation, routes: readonly Route[]): Prom
 
 function summarize(samples: readonly Sample[]): VictimSummary {
   const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
-  const quantile = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   const errors: Record<string, number> = {};
   for (const { error } of samples) if (error !== undefined) errors[error] = (errors[error] ?? 0) + 1;
-  return { requests: samples.length, errors, p50: quantile(0.5), p99: quantile(0.99) };
+  return { requests: samples.length, errors, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
 }
 
 async function end(id: number): Promise<void> {

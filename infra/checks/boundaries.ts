@@ -25,7 +25,7 @@ async function inspect(baseDir: string): Promise<{ modules: number; violations: 
       ruleSet: { forbidden: BOUNDARY_RULES },
       validate: true,
       doNotFollow: { path: 'node_modules/' },
-      exclude: { path: '^infra/canary/' },
+      exclude: { path: ['^infra/canary/', '^shared/events-client/dist/'] },
       // Imports of types count as well.
       tsPreCompilationDeps: true,
     },

@@ -6,7 +6,7 @@ const APP = '^(gateway|services/[^/]+)/';
 export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
   '^shared/(?!testing/)[^/]+/src/',
-  '^infra/(?!(?:attacks|bench|checks|generate|test|testing)/)',
+  '^infra/(?!(?:attacks|bench|checks|compat|generate|release|test|testing)/)',
 ];
 
 /** The files of an app that infra may import, to start and administer it. */
@@ -47,6 +47,9 @@ const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 const DOCUMENTATION = '^services/[^/]+/src/http/documentation(?:[.]ts$|/)';
 /** Worker threads start from their own file; no module imports it. */
 const WORKER_THREADS = '^services/[^/]+/src/clients/[^/]+-worker[.]ts$';
+
+/** The package that other systems install; nothing in the repository imports it. */
+const CLIENT_PACKAGE = '^shared/events-client/src/index[.]ts$';
 
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
@@ -99,6 +102,13 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     { path: '^shared/contracts/src/' },
     { dependencyTypesNot: ['local'], pathNot: 'node_modules/zod/' },
   ),
+  sharedPackage('events-client'),
+  rule(
+    'events-client-on-amqplib-alone',
+    'the package for consumers is installed outside of the repository, with one dependency',
+    { path: '^shared/events-client/src/' },
+    { dependencyTypesNot: ['local', 'core'], pathNot: 'node_modules/amqplib/' },
+  ),
   sharedPackage('runtime'),
   sharedPackage('safe-http'),
   sharedPackage('http', 'runtime'),
@@ -110,7 +120,14 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     'no-tests-in-production',
     'production code imports neither tests nor test tools',
     { path: PRODUCTION },
-    { path: ['^shared/testing/', '^infra/(?:attacks|bench|checks|generate|test|testing)/', '/test/', '[.]test[.]ts$'] },
+    {
+      path: [
+        '^shared/testing/',
+        '^infra/(?:attacks|bench|checks|compat|generate|release|test|testing)/',
+        '/test/',
+        '[.]test[.]ts$',
+      ],
+    },
   ),
   rule(
     'by-package-name',
@@ -131,11 +148,16 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     comment: 'a file that no process reaches is unused',
     severity: 'error',
     from: {
-      path: ['^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)', WORKER_THREADS, '^infra/(?!test/)'],
+      path: [
+        '^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)',
+        WORKER_THREADS,
+        CLIENT_PACKAGE,
+        '^infra/(?!test/)',
+      ],
     },
     to: {
       path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: ['/src/main[.]ts$', WORKER_THREADS, BROWSER_SCRIPTS, DOCUMENTATION],
+      pathNot: ['/src/main[.]ts$', WORKER_THREADS, CLIENT_PACKAGE, BROWSER_SCRIPTS, DOCUMENTATION],
       reachable: false,
     },
   },

@@ -43,7 +43,9 @@ class Comparison {
       return;
     }
     if (before.operationId !== after.operationId) this.#report(name, `is now named ${after.operationId}`);
-    if (before['x-tocsin-scope'] !== after['x-tocsin-scope']) this.#report(name, 'requires another scope');
+    // Each scope that was enough must still be.
+    const scopes = new Set(scopesOf(after));
+    if (scopesOf(before).some((scope) => !scopes.has(scope))) this.#report(name, 'requires another scope');
     const needs = new Set((before['x-tocsin-prerequisites'] ?? []) as string[]);
     for (const need of (after['x-tocsin-prerequisites'] ?? []) as string[]) {
       if (!needs.has(need)) this.#report(name, `now requires ${need}`);
@@ -213,3 +215,5 @@ const accepts = (types: ReadonlySet<string>, type: string) =>
   types.has(type) || (type === 'integer' && types.has('number'));
 
 const valuesOf = (schema: ApiSchema): unknown[] | undefined => ('const' in schema ? [schema.const] : schema.enum);
+
+const scopesOf = (operation: ApiOperation) => [operation['x-tocsin-scope']].flat();

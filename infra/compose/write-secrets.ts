@@ -63,7 +63,7 @@ export async function writeSecrets(folder: string, env: Environment): Promise<vo
   const files: Record<string, Record<string, string>> = {
     ...Object.fromEntries(APP_NAMES.map((app) => [app, appSecrets(app)])),
     migrate: { ...databases, DATABASE_URL: `postgres://postgres:${superuser}@postgres:5432/tocsin` },
-    admin: { ...databases, AMQP_URL, TOCSIN_SECRET_KEYS: deriveServiceKeys(keys, 'admin') },
+    admin: { ...databases, AMQP_URL, REDIS_URL, TOCSIN_SECRET_KEYS: deriveServiceKeys(keys, 'admin') },
     postgres: { password: superuser },
     // RabbitMQ reads the user and the password only when it creates its data.
     rabbitmq: { 'tocsin.conf': `log.console = true\ndefault_user = tocsin\ndefault_pass = ${broker}` },

@@ -99,7 +99,7 @@ const describeChoice = ({ url, namespace }: BrokerChoice) =>
   `${describeBroker(url)}, names that begin with ${namespace}`;
 
 /** Describes the broker of a URL without user and password: `broker 127.0.0.1:5672`, followed by the virtual host. */
-function describeBroker(url: string): string {
+export function describeBroker(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   const host = hostname === 'localhost' ? '127.0.0.1' : hostname;
   // In a malformed URL, a part of the password can end up here.

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
-import path from 'node:path';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Environment, memoryVersions } from '@tocsin/runtime';
 import { memoryRequestCounter } from '../../gateway/src/app.ts';
@@ -20,9 +18,8 @@ import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
-import { openLogFile, rotate } from './logs.ts';
-import { WrongPassword } from './postgres-process.ts';
-import { changePassword, startPostgres } from './postgres.ts';
+import { openLogFile } from './logs.ts';
+import { databaseFolder, openEmbeddedDatabase } from './open-database.ts';
 
 /** All apps and their database, in this process. */
 export interface EmbeddedTocsin extends App {
@@ -62,30 +59,16 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     closing.push(logs.close);
     const log = logs.loggerOf('embedded');
 
-    const folder = path.join(dataDir.path, 'postgres');
+    const folder = databaseFolder(dataDir);
     // Before the database is created: a database without keys beside it has lost them.
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(folder));
-    const launch = async () =>
-      startPostgres({
-        folder,
-        password: await dataDir.secret('postgres-password', async () => {
-          const password = randomBytes(24).toString('base64url');
-          const isRepair = await changePassword(folder, password);
-          if (isRepair) log.warn('postgres-password was missing; the database has a new password');
-          return password;
-        }),
-        logFile: await rotate(path.join(dataDir.path, 'postgres.log')),
-        maxConnections: connectionsFor(config.poolSize),
-        onCrash: () => log.error('the database stopped unexpectedly; restarting it'),
-      });
-    const postgres = await step('PostgreSQL', launch).catch((error: unknown) => {
-      throw error instanceof WrongPassword ? passwordMismatch(dataDir.path, folder, error) : error;
-    });
+    const maxConnections = connectionsFor(config.poolSize);
+    const postgres = await step('PostgreSQL', async () => openEmbeddedDatabase({ dataDir, maxConnections, log }));
     closing.push(postgres.stop);
 
     const settings = {
       ...withoutServers(config.demo ? withDefaultWorkspace(env) : env),
-      DATABASE_URL: inDatabase(postgres.url, 'tocsin'),
+      DATABASE_URL: postgres.url,
       TOCSIN_SECRET_KEYS: secretKeys,
     };
     await step('migrations', async () => migrateAll(migrateConfig(settings), (line) => log.info(line)));
@@ -141,16 +124,3 @@ const findEncryptedData = async (folder: string): Promise<EncryptedData | undefi
       return undefined;
     },
   );
-
-const passwordMismatch = (dataDir: string, folder: string, cause: Error) =>
-  new Error(
-    `${path.join(dataDir, 'postgres-password')} is not the password of the database in ${folder}: ` +
-      'restore it, or remove the file, and the next start makes a new password',
-    { cause },
-  );
-
-function inDatabase(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}

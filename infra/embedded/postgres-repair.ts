@@ -16,8 +16,8 @@ export async function checkVersion({ cluster, version }: PostgresInstallation): 
   // If the file is missing or damaged, the server reports it itself.
   if (!/^\d{1,3}$/.test(existing) || existing === installed) return;
   throw new Error(
-    `the database in ${cluster} is of PostgreSQL ${existing}, and this is PostgreSQL ${installed}: start the release of Tocsin ` +
-      `that made it, dump the database with pg_dump ${existing} or later, and restore the dump with this release, ` +
+    `the database in ${cluster} is of PostgreSQL ${existing}, and this is PostgreSQL ${installed}: make a backup with the ` +
+      'release of Tocsin that made it (make backup FILE=…), and restore it with this one (make restore FILE=… FORCE=1), ' +
       'as docs/guides/upgrading.md shows; or remove the data with make reset',
   );
 }

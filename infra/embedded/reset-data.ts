@@ -5,16 +5,16 @@ import { removePostgres } from './postgres.ts';
 
 /** The files that an instance writes into its data folder, besides the database. */
 const OWN_FILES =
-  /^(?:lock|(?:runtime\.json|secret-keys|postgres-password|(?:services-)?demo-token)(?:\.new)?|(?:tocsin|postgres)\.log(?:\.1)?|postgres\.new(?:\.password)?)$/;
+  /^(?:lock|(?:runtime\.json|restore-unfinished\.json|secret-keys|postgres-password|(?:services-)?demo-token)(?:\.new)?|(?:tocsin|postgres)\.log(?:\.1)?|postgres\.new(?:\.password)?)$/;
 
 /**
  * Removes an instance's files from a data folder, and the folder if it contains nothing else: TOCSIN_DATA_DIR may name
- * a folder with other files.
+ * a folder with other files. Data that a restore has kept aside stay.
  * @returns the names of the remaining files
  * @throws an error with a one-line message while an instance runs on the folder
  */
 export async function resetData(folder: string): Promise<string[]> {
-  const dataDir = await openDataDir(folder);
+  const dataDir = await openDataDir(folder, { unfinishedRestore: 'allowed' });
   try {
     await removePostgres(path.join(folder, 'postgres'));
     const names = await readdir(folder);

@@ -1,8 +1,8 @@
-import type { Envelope, EventData, EventType, IncidentSnapshot } from '@tocsin/contracts';
+import type { Envelope, EventData, EventType, PublishedIncident, TimelineEventSnapshot } from '@tocsin/contracts';
 
 const workspace = { id: 1, slug: 'acme', is_demo: false };
 
-const incident: IncidentSnapshot = {
+const incident: PublishedIncident = {
   id: 17,
   reference: 'INC-17',
   revision: 1,
@@ -17,16 +17,83 @@ const incident: IncidentSnapshot = {
   created_at: '2026-11-20T09:30:00.000Z',
   created_by: '42',
   archived_at: null,
+  archived_by: null,
+  status_changed_at: null,
+  severity_mode: 'manual',
+  slack_channel_id: '',
+  meet_url: '',
+  doc_url: '',
+  customer_impact_status: 'unknown',
+  impact_started_at: null,
+  first_reported_at: '2026-11-20T09:28:00.000Z',
+  first_responded_at: null,
+  recovered_at: null,
+  incident_manager: '42',
+  incident_responders: [],
+  custom_fields: { customers_affected: 0 },
+  event_count: 0,
+  last_event_at: null,
+  last_event_summary: '',
 };
+
+const timelineEvent: TimelineEventSnapshot = {
+  id: 301,
+  revision: 1,
+  started_at: '2026-11-20T09:35:00.000Z',
+  ended_at: null,
+  is_ongoing: false,
+  group_id: null,
+  is_key: true,
+  source: 'api',
+  source_ref: '',
+  type: 'note',
+  icon: '',
+  title: 'Rollback started',
+  body: 'Release 412 is rolled back.',
+  collaboration_generation: 1,
+  tags: ['deploy'],
+  ai_context: '',
+  created_by: '42',
+  source_window_started_at: null,
+  source_window_ended_at: null,
+  evidence_links: [],
+};
+const { id, reference } = incident;
 
 const DATA: { [Type in EventType]: EventData<Type> } = {
   'incident.created': { incident },
   'incident.updated': {
-    incident: { ...incident, revision: 2, status: 'monitoring' },
+    incident: { ...incident, revision: 2, status: 'monitoring', status_changed_at: '2026-11-20T09:32:00.000Z' },
     changes: [{ field: 'status', from: 'open', to: 'monitoring' }],
   },
-  'incident.archived': { incident: { ...incident, revision: 3, archived_at: '2026-11-21T08:00:00.000Z' } },
-  'incident.restored': { incident: { ...incident, revision: 4 } },
+  'incident.archived': {
+    incident: { ...incident, revision: 6, archived_at: '2026-11-21T08:00:00.000Z', archived_by: 42 },
+    changes: [
+      { field: 'archived_at', from: null, to: '2026-11-21T08:00:00.000Z' },
+      { field: 'archived_by', from: null, to: 42 },
+    ],
+  },
+  'incident.restored': {
+    incident: { ...incident, revision: 7 },
+    changes: [
+      { field: 'archived_at', from: '2026-11-21T08:00:00.000Z', to: null },
+      { field: 'archived_by', from: 42, to: null },
+    ],
+  },
+  'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
+  'timeline_event.updated': {
+    incident: { id, reference, revision: 4 },
+    timeline_event: {
+      ...timelineEvent,
+      revision: 2,
+      body: { digest: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', bytes: 5_120 },
+      collaboration_generation: 2,
+    },
+  },
+  'timeline_event.deleted': {
+    incident: { id, reference, revision: 5 },
+    timeline_event: { ...timelineEvent, revision: 2, collaboration_generation: 2 },
+  },
   'service.changed': {
     version: 12,
     service: {
@@ -86,6 +153,10 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
 };
 
 const OCCURRED_AT: Partial<Record<EventType, string>> = {
+  'incident.updated': '2026-11-20T09:32:00.000Z',
+  'timeline_event.created': '2026-11-20T09:36:00.000Z',
+  'timeline_event.updated': '2026-11-20T09:37:00.000Z',
+  'timeline_event.deleted': '2026-11-20T09:38:00.000Z',
   'incident.archived': '2026-11-21T08:00:00.000Z',
   'incident.restored': '2026-11-21T09:00:00.000Z',
 };
@@ -100,7 +171,7 @@ export const EXAMPLES = Object.fromEntries(
       schema_version: 1,
       occurred_at: OCCURRED_AT[type] ?? incident.created_at,
       workspace,
-      request_id: type.startsWith('incident.') ? 'req-7f3a' : null,
+      request_id: /^(?:incident|timeline_event)\./.test(type) ? 'req-7f3a' : null,
       data: DATA[type],
     },
   ]),

@@ -10,6 +10,10 @@ const SUMMARIES: Record<EventType, string> = {
   'incident.updated': 'Properties, values or the timeline of an incident changed',
   'incident.archived': 'An incident was archived',
   'incident.restored': 'An archived incident was restored',
+  'timeline_event.created':
+    'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
+  'timeline_event.updated': 'Properties of a timeline event changed',
+  'timeline_event.deleted': 'A timeline event was deleted',
   'service.changed': 'A service was created, changed, archived or restored',
   'team.changed': 'A team was created, changed, archived or restored',
   'custom-field.changed': 'A custom field was created, changed, archived or restored',
@@ -38,14 +42,24 @@ const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 function document() {
   return {
-    asyncapi: '3.0.0',
+    asyncapi: '3.1.0',
     info: {
       title: 'Tocsin events',
       version: '1',
       description:
-        'Messages on the topic exchange: persistent JSON, delivered at least once and in no guaranteed order. Deduplicate by id; use revision or version to tell which message is newer. Ignore unknown members.',
+        'Messages on the topic exchange: persistent JSON, delivered at least once. Events of one incident, and those of one workspace that carry a version, are published in the order of revision or version; redelivery may change the order. Deduplicate by id; use revision or version to tell which message is newer. Ignore unknown members and unknown types.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      tags: [{ name: 'incidents' }, { name: 'catalog' }, { name: 'custom fields' }, { name: 'workspaces' }],
     },
     defaultContentType: 'application/json',
+    servers: {
+      rabbitmq: {
+        host: 'rabbitmq.example:5672',
+        protocol: 'amqp',
+        protocolVersion: '0-9-1',
+        description: "The installation's own RabbitMQ (`AMQP_URL`)",
+      },
+    },
     channels: {
       events: {
         address: exchangeName('tocsin'),
@@ -71,10 +85,10 @@ function document() {
   };
 }
 
-function operation(action: 'send' | 'receive', summary: string, includes: (type: EventType) => boolean) {
+function operation(action: 'send' | 'receive', description: string, includes: (type: EventType) => boolean) {
   return {
     action,
-    summary,
+    description,
     channel: { $ref: '#/channels/events' },
     messages: TYPES.filter(includes).map((type) => ({ $ref: `#/channels/events/messages/${nameOf(type)}` })),
   };

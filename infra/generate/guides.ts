@@ -26,6 +26,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Teams: ['Catalog'],
   Configuration: ['Configuration'],
   Webhooks: ['Webhooks', 'Deliveries'],
+  'Event feed': ['Event feed'],
 };
 
 /** The texts of the API description, from docs/contract.md, so that the rules are written down once. */

@@ -7,8 +7,10 @@ import path from 'node:path';
 import { SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { eventsPackageFiles } from './events-package.ts';
 import { guidesFile } from './guides.ts';
 import { openApiFile } from './openapi.ts';
+import { prometheusRuleFile } from './prometheus-rule.ts';
 
 /** A file of the repository that is generated: the same sources give the same text. */
 interface GeneratedFile {
@@ -17,7 +19,14 @@ interface GeneratedFile {
   generate: () => Promise<string>;
 }
 
-const FILES: readonly GeneratedFile[] = [...SERVICE_NAMES.map(openApiFile), guidesFile, asyncApiFile, ...exampleFiles];
+const FILES: readonly GeneratedFile[] = [
+  ...SERVICE_NAMES.map(openApiFile),
+  guidesFile,
+  asyncApiFile,
+  ...exampleFiles,
+  prometheusRuleFile,
+  ...eventsPackageFiles,
+];
 const check = process.argv.includes('--check');
 
 let upToDate = 0;

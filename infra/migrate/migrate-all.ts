@@ -6,11 +6,17 @@ import type { MigrateConfig, SchemaTarget } from './config.ts';
  * Creates the database, and each app's role and schema, if they are missing; then migrates every schema. Several
  * processes may do this concurrently.
  * @param print receives a line for each step, and for what is left to the operator
+ * @param only the schemas to migrate and the names of their migrations, for data of an earlier release; default: all
  */
 export async function migrateAll(
-  { databaseUrl, targets }: MigrateConfig,
+  config: MigrateConfig,
   print: (line: string) => void,
+  only?: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<void> {
+  const { databaseUrl } = config;
+  const targets = config.targets
+    .filter(({ schema }) => only?.has(schema) !== false)
+    .map((target) => withMigrations(target, only?.get(target.schema)));
   const managed = targets.filter(({ managed }) => managed);
   const external = targets.filter(({ managed }) => !managed);
   if (managed.length > 0) await ensureOwners(databaseUrl, managed, print);
@@ -24,6 +30,9 @@ export async function migrateAll(
     }),
   );
 }
+
+const withMigrations = (target: SchemaTarget, names: ReadonlySet<string> | undefined) =>
+  names === undefined ? target : { ...target, only: new Set([...names].map((name) => `${name}.ts`)) };
 
 async function ensureOwners(
   databaseUrl: string,

@@ -497,7 +497,11 @@ describe('slack connect', () => {
 describe('help', () => {
   test('has the version of the release', async () => {
     const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect(await runAdmin(['--version'], env)).toEqual({ output: version });
+    const commit = 'c0ffee'.repeat(6);
+    expect(await runAdmin(['--version'], { ...env, TOCSIN_COMMIT: commit })).toEqual({
+      output: `${version} (${commit})`,
+      exitCode: 0,
+    });
   });
 
   test('lists the commands, and explains each', async () => {
@@ -549,6 +553,7 @@ describe('the database of a command', () => {
   test('has no default: an error names the solutions', async () => {
     const { lines, ...outcome } = await create('guessed', { DATABASE_URL: '' });
     expect(outcome).toEqual({
+      exitCode: 1,
       error:
         `no database is named, and no instance runs on ${folder}: start one (make start, make services), ` +
         'name its data folder (TOCSIN_DATA_DIR), or set DATABASE_URL or GATEWAY_DATABASE_URL as the services have it',

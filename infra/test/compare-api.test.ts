@@ -55,6 +55,7 @@ describe('a change is compatible:', () => {
       { thing: withProperties(thing, { kind: { type: 'string', enum: ['a', 'b', 'c'] } }) },
     ],
     ['a new optional property of a request', { newThing: withProperties(newThing, { size: { type: 'integer' } }) }],
+    ['another scope that is enough', { operation: { 'x-tocsin-scope': ['things:read', 'things:write'] } }],
     ['a higher limit', { newThing: withProperties(newThing, { name: { type: 'string', maxLength: 20 } }) }],
     [
       'a new optional parameter',

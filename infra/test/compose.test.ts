@@ -11,7 +11,8 @@ import { migrateConfig } from '../migrate/config.ts';
 import { addressesOfOwnMachine, isNeeded, readSettings } from './read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
-const dockerfile = read('infra/Dockerfile');
+// Without build arguments.
+const dockerfile = read('infra/Dockerfile').replaceAll(/\$\{\w+\}/g, '');
 /** The environment of the images. */
 const IMAGE: Environment = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, pairs = '']) =>
@@ -66,8 +67,89 @@ const environmentOf = (name: string): Environment =>
   );
 const settingsOf = (name: string) => withFileSettings(environmentOf(name));
 
+test('every image is built with the commit that it names, and labelled with version and commit', () => {
+  const builds = Object.values(services).flatMap(({ build }) => build ?? []);
+  expect(new Set(builds.map(({ target }) => target))).toEqual(new Set([...APP_NAMES, 'jobs']));
+  for (const build of builds) expect(build).toMatchObject({ args: { TOCSIN_COMMIT: '' } });
+  const [, runtime = ''] = read('infra/Dockerfile').split('\nFROM base AS runtime\n');
+  expect(runtime).toMatch(
+    /^LABEL org\.opencontainers\.image\.version="\$\{TOCSIN_VERSION\}" org\.opencontainers\.image\.revision="\$\{TOCSIN_COMMIT\}"$/m,
+  );
+  expect(runtime).toMatch(/^ENV TOCSIN_COMMIT=\$\{TOCSIN_COMMIT\}$/m);
+  expect(dockerfile.match(/^FROM runtime AS /gm)).toHaveLength(APP_NAMES.length + 1);
+});
+
+const isLoopback = (port: string) => port.startsWith('127.0.0.1:');
+
 test('only the gateway can be reached from outside', () => {
-  expect(Object.keys(services).filter((name) => service(name).ports !== undefined)).toEqual(['gateway']);
+  const open = Object.keys(services).filter((name) => service(name).ports?.some((port) => !isLoopback(port)));
+  expect(open).toEqual(['gateway']);
+});
+
+describe('the profile observability', () => {
+  const OPTIONAL = ['prometheus', 'grafana'];
+
+  test('is optional, unprivileged, on the loopback address, and has images of fixed versions', () => {
+    for (const name of OPTIONAL) {
+      expect(service(name)).toMatchObject({ profiles: ['observability'], read_only: true, cap_drop: ['ALL'] });
+      expect(service(name)['image']).toMatch(/:v?\d+[.]\d+[.]\d+$/);
+      expect(service(name).ports?.every(isLoopback)).toBe(true);
+      expect(mountsOf(name).filter(({ volume }) => volume.endsWith('-secrets'))).toEqual([]);
+    }
+    const always = Object.keys(services).filter((name) => service(name)['profiles'] === undefined);
+    for (const name of always) {
+      expect(
+        OPTIONAL.filter((optional) => optional in ((service(name)['depends_on'] as object | undefined) ?? {})),
+      ).toEqual([]);
+    }
+  });
+
+  test('mounts files that exist, read only, and declared volumes', () => {
+    for (const { volume, mode } of OPTIONAL.flatMap(mountsOf)) {
+      if (!volume.startsWith('./')) expect(volumes).toHaveProperty(volume);
+      else expect([volume, statSync(path.join(ROOT, volume)).isFile(), mode]).toEqual([volume, true, 'ro']);
+    }
+  });
+
+  /** The file of this repository that a container has at a path. */
+  const mounted = (name: string, target: string) => {
+    const { volume = 'nothing' } = mountsOf(name).find((mount) => mount.target === target) ?? {};
+    return read(volume);
+  };
+
+  test('scrapes every app at the port with its metrics', () => {
+    const { scrape_configs: jobs } = parse(mounted('prometheus', '/etc/prometheus/prometheus.yaml')) as {
+      scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    expect(jobs.map(({ job_name: name }) => name)).toEqual(['tocsin']);
+    const scraped = jobs.flatMap(({ dns_sd_configs: lookups }) =>
+      lookups.flatMap(({ names, port }) => names.map((name) => [name, port])),
+    );
+    const served = APP_NAMES.map((app) => {
+      const { config } = readSettings(APPS[app].readConfig, environmentOf(app));
+      const { http, internal } = config as { http: { port: number }; internal?: { port: number } };
+      return [app, (internal ?? http).port];
+    });
+    expect(scraped.toSorted()).toEqual(served.toSorted());
+    for (const app of APP_NAMES) expect(service(app)['networks']).toContain('inside');
+    expect(service('prometheus')['networks']).toContain('inside');
+    expect(mounted('prometheus', '/etc/prometheus/rules.yaml')).toContain('groups:');
+  });
+
+  test("Grafana finds Prometheus, and its dashboard's data source", () => {
+    const { datasources } = parse(mounted('grafana', '/etc/grafana/provisioning/datasources/tocsin.yaml')) as {
+      datasources: { type: string; url: string; isDefault: boolean }[];
+    };
+    expect(datasources).toMatchObject([{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }]);
+    const { providers } = parse(mounted('grafana', '/etc/grafana/provisioning/dashboards/tocsin.yaml')) as {
+      providers: { options: { path: string } }[];
+    };
+    const dashboard = mountsOf('grafana').find(({ target }) => target.startsWith(`${providers[0]?.options.path}/`));
+    expect(dashboard?.volume).toBe('./infra/observability/dashboard.json');
+    expect(mounted('grafana', '/etc/grafana/grafana.ini')).toContain(dashboard?.target);
+    expect(service('grafana')['networks']).toEqual(['observability']);
+    expect(service('prometheus')['networks']).toContain('observability');
+  });
 });
 
 describe.each(APP_NAMES)('%s', (app) => {
@@ -166,7 +248,9 @@ describe('secrets', () => {
     for (const app of [...APP_NAMES, 'admin']) {
       expect(text('rabbitmq', 'tocsin.conf')).toContain(`default_pass = ${passwordIn(app, 'AMQP_URL')}`);
     }
-    expect(text('redis', 'tocsin.conf')).toBe(`requirepass ${passwordIn('incident', 'REDIS_URL')}`);
+    for (const app of ['incident', 'admin']) {
+      expect(text('redis', 'tocsin.conf')).toBe(`requirepass ${passwordIn(app, 'REDIS_URL')}`);
+    }
     expect(inFolder('postgres', service('postgres').environment['POSTGRES_PASSWORD_FILE'] ?? '')).toBe(
       path.join(folder, 'postgres/password'),
     );

@@ -132,11 +132,26 @@ describe('everything in one process', () => {
     120_000,
   );
 
+  /** The title of the first incident that was created behind a cursor of the event feed. */
+  const nextTitle = async (cursor: string): Promise<string> =>
+    eventually(
+      async () => {
+        const { body } = await acme(token).get(`/api/v1/events?after=${cursor}&types=incident.created`);
+        return body.events.length > 0 && body.events[0].data.incident.title;
+      },
+      { what: 'an event in the feed' },
+    );
+
   test('keeps its data over a restart and a kill', async () => {
+    let cursor: string | undefined;
     for (const title of ['Under way at SIGTERM', 'Survived']) {
       command = start();
       await command.ready();
       expect(tokenIn(command.output())).toBe(token);
+      // An event that was not recorded before the kill is recorded now, behind the cursor from before it.
+      const followed = cursor === undefined ? undefined : await nextTitle(cursor);
+      expect(followed).toBe(cursor === undefined ? undefined : 'Survived');
+      ({ next_cursor: cursor } = (await acme(token).get('/api/v1/events')).body.pagination);
       const { body } = await acme(token).get('/api/v1/incidents?limit=1');
       expect(body.incidents[0].title).toBe(title);
       await acme(token).post('/api/v1/incidents', { title: 'Survived' });
@@ -269,7 +284,7 @@ describe('an error at the start is one line:', () => {
     const change = async (file: string) => writeFile(file, '14\n');
     await spoiling('postgres/PG_VERSION', change, async () => {
       expect(await errorOf(start())).toMatch(
-        /^the database in .*postgres is of PostgreSQL 14, and this is PostgreSQL \d+: .*with pg_dump 14 or later.*upgrading\.md.*make reset/,
+        /^the database in .*postgres is of PostgreSQL 14, and this is PostgreSQL \d+: .*make backup FILE=.*make restore FILE=.*upgrading\.md.*make reset/,
       );
     });
   });

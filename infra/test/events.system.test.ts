@@ -55,6 +55,15 @@ describeWithServers('a consumer on the exchange', () => {
     );
     const path = `/api/v1/incidents/${body.incident.id}`;
     await client.patch(path, { status: 'monitoring' }, { 'If-Service-Resource-Version': '1' });
+    const note = await client.post(`${path}/timeline`, {
+      at: '2026-11-20T09:35:00.000Z',
+      body: 'Rolled back',
+      tags: ['deploy'],
+    });
+    const event = `/api/v1/timeline/${note.body.event.id}`;
+    await client.patch(event, { body: 'x'.repeat(5_000) }, { 'If-Service-Resource-Version': '1' });
+    await client.patch(event, { body: 'Rolled back' }, { 'If-Service-Resource-Version': '2' });
+    await client.delete(event);
     await client.post(`${path}/archive`);
     await client.post(`${path}/restore`);
 
@@ -64,6 +73,30 @@ describeWithServers('a consumer on the exchange', () => {
     }
     const created = await first('incident.created');
     expect(created).toMatchObject({ request_id: 'heard-1', occurred_at: body.incident.created_at });
+  });
+
+  test('receives the changes of a workspace in the order of their versions, however many are made at once', async () => {
+    const COUNT = 12;
+    const since = received.length;
+    await Promise.all(
+      Array.from({ length: COUNT }, async (_, index) => {
+        await client.post('/api/v1/teams', { name: `Team ${index}` });
+        await client.post('/api/v1/services', { name: `Service ${index}` });
+        await client.post('/api/v1/custom-fields', { name: `Field ${index}`, field_type: 'string' });
+      }),
+    );
+    const versionsOf = (...types: EventType[]) =>
+      received
+        .slice(since)
+        .filter(({ type }) => types.some((each) => each === type))
+        .map(({ data }) => (data as { version: number }).version);
+    for (const [types, count] of [
+      [['team.changed', 'service.changed'], 2 * COUNT],
+      [['custom-field.changed'], COUNT],
+    ] as const) {
+      const versions = await eventually(() => versionsOf(...types).length >= count && versionsOf(...types));
+      expect(versions).toEqual(versions.map((_, index) => (versions[0] as number) + index));
+    }
   });
 });
 

@@ -172,4 +172,29 @@ function testProxy(startProxy: (options: ProxyOptions) => Promise<Proxy>): void 
     expect(regions.length).toBeGreaterThan(57_000);
     expect((await send({ path: `/api/v1/incidents?${regions}` })).status).toBe(200);
   });
+
+  test('passes streams on as they come, and waits for long polls', async () => {
+    const host = `acme.${DOMAIN}`;
+    const request = https.get({
+      host: '127.0.0.1',
+      port,
+      servername: host,
+      ca,
+      path: '/api/v1/events',
+      headers: { Host: host, Authorization: `Bearer ${token}`, Accept: 'text/event-stream' },
+      agent: false,
+    });
+    request.on('error', () => undefined);
+    const [response] = (await once(request, 'response')) as [Readable];
+    let received = '';
+    response.on('data', (bytes: Buffer) => (received += String(bytes)));
+    response.on('error', () => undefined);
+    await eventually(() => received.includes('id: '), { what: 'the beginning of the stream' });
+    const poll = send({ path: '/api/v1/events?wait=20' });
+    await send({ path: '/api/v1/incidents', body: '{"title":"Streamed"}' });
+    await eventually(() => received.includes('event: incident.created'), { what: 'the event' });
+    await send({ path: '/api/v1/incidents', body: '{"title":"Polled"}' });
+    expect(JSON.parse((await poll).body).events).not.toEqual([]);
+    request.destroy();
+  });
 }

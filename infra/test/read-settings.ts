@@ -16,10 +16,10 @@ export function addressesOfOwnMachine(config: unknown): string[] {
 }
 
 /**
- * Settings that no container needs: an app's own database URL takes precedence over the general one, and receivers on
- * loopback addresses are refused in production.
+ * Settings that no container needs: an app's own database URL takes precedence over the general one, receivers on
+ * loopback addresses are refused in production, and the image itself says from which commit it is.
  */
-const NOT_NEEDED: ReadonlySet<string> = new Set(['DATABASE_URL', 'WEBHOOK_TEST_RECEIVERS']);
+const NOT_NEEDED: ReadonlySet<string> = new Set(['DATABASE_URL', 'WEBHOOK_TEST_RECEIVERS', 'TOCSIN_COMMIT']);
 
 /** Whether a container must set this. A secret is set either directly or by a file. */
 export const isNeeded = (name: string): boolean => !NOT_NEEDED.has(name) && !name.endsWith('_FILE');

@@ -38,8 +38,9 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expect(opened.problems).toEqual([]);
     expect([...opened.origins]).toEqual([origin]);
   };
-  const expectAccessible = async (page: Page) => {
-    const { violations } = await new AxeBuilder({ page }).analyze();
+  /** @param part a selector; all of the page by default */
+  const expectAccessible = async (page: Page, part = 'body') => {
+    const { violations } = await new AxeBuilder({ page }).include(part).analyze();
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ target }) => String(target)) }))).toEqual([]);
   };
@@ -131,7 +132,7 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expect(await (await sent).headerValue('authorization')).toBe(`Bearer ${client.token}`);
     await dialog.getByRole('link', { name: '200 OK' }).waitFor();
     await dialog.getByText('"Checkout is down"').first().waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, '[role="dialog"]');
     expectNoProblems();
   });
 
@@ -177,13 +178,17 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expectNoProblems();
   });
 
-  test.each(['light', 'dark'] as const)(
-    'has no serious accessibility violation, in %s colours',
-    async (colorScheme) => {
-      const page = await open({ colorScheme });
-      await goTo(page, 'POST/api/v1/incidents');
-      await expectAccessible(page);
-      expectNoProblems();
-    },
-  );
+  test('has no serious accessibility violation', async () => {
+    const page = await open({ colorScheme: 'light' });
+    await goTo(page, 'POST/api/v1/incidents');
+    await expectAccessible(page);
+    expectNoProblems();
+  });
+
+  test('has no serious accessibility violation in an operation in dark colours, which differ in nothing else', async () => {
+    const page = await open({ colorScheme: 'dark' });
+    await goTo(page, 'POST/api/v1/incidents');
+    await expectAccessible(page, 'section[id$="tag/incidents/POST/api/v1/incidents"]');
+    expectNoProblems();
+  });
 });

@@ -31,7 +31,7 @@ describe('the keys of a process', () => {
     ['attachment-url', ['incident']],
     ['webhook-secret', ['webhook']],
     ['webhook-url', ['webhook']],
-    ['cursor', ['catalog', 'custom-field', 'incident']],
+    ['cursor', ['catalog', 'custom-field', 'incident', 'webhook']],
   ])('for %s are held only by %j', (purpose, holders) => expect(holdersOf(purpose)).toEqual(holders));
 
   test.each(APP_NAMES.filter((name) => name !== 'gateway'))(

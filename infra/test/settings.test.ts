@@ -44,7 +44,7 @@ test('make services registers the servers that it uses for commands, including d
 });
 
 /** Variables in the guides that are not Tocsin's: for a shell, for Node, for the example receivers. */
-const NOT_OURS = new Set(['TOKEN', 'NODE_EXTRA_CA_CERTS', 'WEBHOOK_SECRET', 'TLS_CERT', 'TLS_KEY', 'FORCE']);
+const NOT_OURS = new Set(['TOKEN', 'NODE_EXTRA_CA_CERTS', 'WEBHOOK_SECRET', 'TLS_CERT', 'TLS_KEY', 'FILE', 'FORCE']);
 
 test('README and the guides name only settings that .env.example has', () => {
   const guides = readdirSync(path.join(ROOT, 'docs/guides')).filter((name) => name.endsWith('.md'));

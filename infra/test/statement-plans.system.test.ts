@@ -19,9 +19,13 @@ import {
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
+import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { storageStore } from '../../services/incident/src/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
+import { feedReader } from '../../services/webhook/src/store/feed-reader.ts';
+import { feedTailReader } from '../../services/webhook/src/store/feed-tail-reader.ts';
+import { feedWriter } from '../../services/webhook/src/store/feed-writer.ts';
 import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/store/secret-store.ts';
 import { APP_NAMES, APPS, SERVICE_NAMES } from '../apps.ts';
@@ -193,6 +197,20 @@ async function useWebhooks(call: Calling, url: string): Promise<void> {
     if (round === 'first') await call(`POST ${base}/{id}/revoke`, { ids });
   }
   await call(`GET ${base}`);
+}
+
+async function useFeed(call: Calling, incidentId: number): Promise<void> {
+  const feed = 'GET /api/v1/events';
+  const cursor = await eventually(
+    async () => {
+      const { events, pagination } = await call(feed, { query: '?from=beginning&limit=1&types=incident.updated' });
+      return events.length > 0 && (pagination.next_cursor as string);
+    },
+    { what: 'an event in the feed' },
+  );
+  await call(feed);
+  await call(feed, { query: parameters({ after: cursor }) });
+  await call(feed, { query: parameters({ after: cursor, resource: `incident:${incidentId}` }) });
 }
 
 async function useIncidents(
@@ -461,6 +479,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useWebhooks(call, receiver.url('/hook'));
     const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
     await useTimeline(call, incidentId, 1);
+    await useFeed(call, incidentId);
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
     await publishFeeds(system.namespace, { workspace, incidentId });
     for (const table of ['incident_mrr', 'investigation_runs']) {
@@ -479,6 +498,12 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await forgetExpiredSecrets(webhook, before);
     await forgetActivity(webhook, before);
     await limitStore(webhook).forget(before);
+    const latest = (await feedReader(webhook).latest()) ?? before;
+    await feedReader(webhook).positionBefore(workspaceId, latest);
+    await feedTailReader(webhook).read(workspaceId, { after: 0, limit: 100, maxBytes: 524_288 });
+    await feedTailReader(webhook).heads([workspaceId]);
+    await webhook.transaction(async (trx) => feedWriter(trx).sweep(latest));
+    await newFeedEpoch(webhook);
     await deliveryStore(webhook).forget(before);
     await deliveryStore(webhook).giveUp(before);
   }

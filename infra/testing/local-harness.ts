@@ -23,12 +23,13 @@ export interface LocalHarness {
   remove(): Promise<void>;
 }
 
-export async function localHarness(): Promise<LocalHarness> {
+/** @param databaseServer the URL of another way to the tests' Postgres, such as a proxy */
+export async function localHarness(databaseServer?: string): Promise<LocalHarness> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
   const [port = 0] = await freePorts(1);
   const namespace = `t${randomBytes(5).toString('hex')}`;
   const servers = testServers();
-  const database = new URL(servers.databaseUrl);
+  const database = new URL(databaseServer ?? servers.databaseUrl);
   database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
 
   const admin = adminCommand({ TOCSIN_DATA_DIR: folder });

@@ -12,7 +12,7 @@ import {
   testServers,
 } from '@tocsin/testing';
 import { administration, openGatewayDatabase, type Role, type Seat } from '../../gateway/src/administration.ts';
-import { APP_NAMES, type AppName, appEnvironments, APPS } from '../apps.ts';
+import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } from '../apps.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 
@@ -28,6 +28,8 @@ export interface Person {
 export interface System {
   /** The gateway's address. */
   url: string;
+  /** The address of an app's health and metrics: the gateway's internal one. */
+  internalUrl(name: AppName): string;
   /** The prefix of its names on the broker. */
   namespace: string;
   database: TestDatabase;
@@ -51,7 +53,11 @@ export interface SystemOptions {
   webhookClock?: Clock;
   /** Each periodic task of the services runs for the first time within this time; milliseconds. */
   firstRunWithin?: number;
+  /** Between two runs of the periodic tasks that otherwise run every hour; milliseconds. */
+  taskInterval?: number;
   settings?: Environment;
+  /** Replaces parts of the gateway. */
+  gateway?: AppOverrides;
 }
 
 const ALL_SCOPES = [
@@ -93,12 +99,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ca: receivers.map((receiver) => receiver.ca).join('\n'),
     dispatchInterval: 100,
     ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
+    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
   };
   const start = async (name: AppName): Promise<App> => {
     const clock = name === 'webhook' ? options.webhookClock : undefined;
     // With the keys of a process of its own: an app that uses another app's key fails here.
     const env = { ...environments[name], TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name) };
-    const overrides = name === 'gateway' ? { log } : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
+    const overrides =
+      name === 'gateway' ? { log, ...options.gateway } : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
     return APPS[name].start(env, overrides);
   };
   const apps = Object.fromEntries(
@@ -113,6 +121,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   return {
     url: apps.gateway.url,
+    internalUrl: (name) => internalUrlOf(apps[name]),
     namespace,
     database,
     anonymously,
@@ -146,13 +155,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
+/** The gateway has health in detail, and metrics, only on its internal port. */
+const internalUrlOf = (app: App) => ('internalUrl' in app ? String(app.internalUrl) : app.url);
+
 /** The apps start without the broker; tests that count events need it from the start. */
 async function waitForBroker(app: App): Promise<void> {
   await eventually(
     async () => {
-      // The gateway reports its dependencies only on its internal port.
-      const url = 'internalUrl' in app ? String(app.internalUrl) : app.url;
-      const { body } = await httpClient(url).get('/readyz');
+      const { body } = await httpClient(internalUrlOf(app)).get('/readyz');
       return body.dependencies.broker !== 'down';
     },
     { what: 'the connection to the broker' },

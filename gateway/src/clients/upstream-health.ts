@@ -4,6 +4,8 @@ export interface WaitingRequest {
   readonly sentAt: number;
   /** Milliseconds that the service has for it. */
   readonly deadline: number;
+  /** Milliseconds after which its silence is a reason to check the service. */
+  readonly patience: number;
   /** Ends the wait. */
   giveUp(reason: 'deadline' | 'down'): void;
 }
@@ -23,7 +25,7 @@ export interface UpstreamHealth {
 /** How often waiting requests are looked at; milliseconds. */
 const TICK = 100;
 /** A service that has not begun a response after this time is checked, and again after as long. */
-const PATIENCE = 500;
+export const PATIENCE = 500;
 const PROBE_INTERVAL = 500;
 
 /** @param options `probe` resolves with the failure, or `undefined` when the service is healthy */
@@ -59,12 +61,16 @@ export function upstreamHealth(options: {
 
   const look = () => {
     const now = performance.now();
-    for (const request of waiting) if (now - request.sentAt >= request.deadline) request.giveUp('deadline');
-    const [oldest] = waiting;
-    if (oldest === undefined) {
+    let isSuspicious = false;
+    for (const request of waiting) {
+      const waited = now - request.sentAt;
+      if (waited >= request.deadline) request.giveUp('deadline');
+      else isSuspicious ||= waited >= request.patience;
+    }
+    if (waiting.size === 0) {
       clearInterval(ticker);
       ticker = undefined;
-    } else if (now - oldest.sentAt >= PATIENCE && now - lastHealthy >= PATIENCE) void check();
+    } else if (isSuspicious && now - lastHealthy >= PATIENCE) void check();
   };
 
   return {

@@ -1,13 +1,13 @@
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
-import type { DomainError } from '@tocsin/http';
+import { type DomainError, EVENT_STREAM } from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { overloaded } from '../domain/overload.ts';
 import { isForwarded } from './forwarded-headers.ts';
 import { probe } from './probe.ts';
-import { upstreamHealth, type WaitingRequest } from './upstream-health.ts';
+import { PATIENCE, upstreamHealth, type WaitingRequest } from './upstream-health.ts';
 
 /** A request that has arrived in whole. */
 export interface CompleteRequest {
@@ -17,6 +17,11 @@ export interface CompleteRequest {
   body: Buffer | undefined;
   /** Milliseconds until the service must have begun its response. */
   deadline: number;
+  /**
+   * For an operation that may wait: called when the service says that the request waits for an event, or when it streams
+   * events. `end` ends the wait. May throw what the client gets instead.
+   */
+  onWait: ((end: (reason: DomainError) => void) => void) | undefined;
 }
 
 /** A service behind the gateway. */
@@ -43,15 +48,25 @@ export interface UpstreamOptions {
 /** A forwarded request whose response has not begun. */
 interface Forwarded extends WaitingRequest {
   readonly body: Buffer | undefined;
+  readonly response: ServerResponse;
+  /** Until the wait has begun. */
+  onWait: CompleteRequest['onWait'];
   readonly resolve: () => void;
-  readonly reject: (error: DomainError) => void;
+  readonly reject: (error: unknown) => void;
+  patience: number;
   upstreamRequest: ClientRequest | undefined;
+  /** The response of the service, if it is a stream of events. */
+  stream: IncomingMessage | undefined;
   /** The response has begun, the request has failed, or the client has gone. */
   settled: boolean;
 }
 
-/** Long enough for a slow client to read the longest response. */
+/** Long enough for a slow client to read the longest response, and for a stream of events. */
 const RESPONSE_TIMEOUT = 120_000;
+/** The interim response with which a service says that a request waits for an event. */
+const PROCESSING = 102;
+/** Milliseconds that a client has to take the rest of a stream that the gateway ends. */
+const END_TIMEOUT = 1_000;
 
 export function upstream(options: UpstreamOptions): Upstream {
   const { name, log } = options;
@@ -73,11 +88,31 @@ export function upstream(options: UpstreamOptions): Upstream {
     health.unwatch(forwarded);
   };
 
-  const fail = (forwarded: Forwarded, error: DomainError) => {
+  const refuse = (forwarded: Forwarded, error: unknown) => {
     settle(forwarded);
-    options.onFailure();
     forwarded.reject(error);
     forwarded.upstreamRequest?.destroy();
+  };
+
+  const fail = (forwarded: Forwarded, error: DomainError) => {
+    options.onFailure();
+    refuse(forwarded, error);
+  };
+
+  const beginWait = (forwarded: Forwarded) => {
+    const { onWait } = forwarded;
+    if (onWait === undefined || forwarded.settled) return;
+    forwarded.onWait = undefined;
+    // It is not the service that keeps it waiting.
+    forwarded.patience = Infinity;
+    try {
+      onWait((reason) => {
+        if (!forwarded.settled) refuse(forwarded, reason);
+        else if (forwarded.stream !== undefined) endStream(forwarded.stream, forwarded.response);
+      });
+    } catch (error) {
+      refuse(forwarded, error);
+    }
   };
 
   const giveUp = (forwarded: Forwarded, reason: 'deadline' | 'down') => {
@@ -95,13 +130,21 @@ export function upstream(options: UpstreamOptions): Upstream {
     const forwarded = requests.get(request);
     if (forwarded === undefined) return;
     forwarded.upstreamRequest = upstreamRequest;
+    upstreamRequest.on('information', ({ statusCode }) => {
+      if (statusCode === PROCESSING) beginWait(forwarded);
+    });
     // Given up before there was a connection for it.
     if (forwarded.settled) upstreamRequest.destroy();
   };
 
   const onResponse = (upstreamResponse: IncomingMessage, request: IncomingMessage, response: ServerResponse) => {
     const forwarded = requests.get(request);
-    if (forwarded === undefined || forwarded.settled) return;
+    if (forwarded === undefined) return;
+    if (isStream(upstreamResponse)) {
+      forwarded.stream = upstreamResponse;
+      beginWait(forwarded);
+    }
+    if (forwarded.settled) return;
     settle(forwarded);
     const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
     upstreamResponse.once('close', () => clearTimeout(timer));
@@ -157,16 +200,20 @@ export function upstream(options: UpstreamOptions): Upstream {
     get available() {
       return health.available;
     },
-    forward: async ({ request, response, body, deadline }) => {
+    forward: async ({ request, response, body, deadline, onWait }) => {
       if (!health.available) throw notResponding();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const forwarded: Forwarded = {
         body,
+        response,
+        onWait,
         deadline,
+        patience: PATIENCE,
         sentAt: performance.now(),
         resolve,
         reject,
         upstreamRequest: undefined,
+        stream: undefined,
         settled: false,
         giveUp: (reason) => giveUp(forwarded, reason),
       };
@@ -191,5 +238,18 @@ function relayResponse(upstreamResponse: IncomingMessage, response: ServerRespon
     const name = rawHeaders[index] ?? '';
     if (isForwarded(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
   }
+  if (isStream(upstreamResponse)) response.flushHeaders();
   upstreamResponse.pipe(response);
+}
+
+const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith(EVENT_STREAM) === true;
+
+/**
+ * Ends a stream for its client, which discards a message that is not complete and opens the stream again. The close of
+ * the response ends the one of the service.
+ */
+function endStream(stream: IncomingMessage, response: ServerResponse): void {
+  stream.unpipe(response);
+  response.end();
+  setTimeout(() => response.destroy(), END_TIMEOUT).unref();
 }

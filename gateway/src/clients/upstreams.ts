@@ -19,6 +19,8 @@ export function openUpstreams(options: {
     labelNames: ['upstream'],
     registers: [metrics],
   });
+  // A counter that appears with its first failure hides that failure from `rate` and `increase`.
+  for (const name of Object.keys(urls)) failures.inc({ upstream: name }, 0);
   const byService = new Map(
     Object.entries(urls).map(([name, url]) => [
       name,

@@ -1,4 +1,7 @@
-import type { Cost, Deprecation, Prerequisite, Scope } from '@tocsin/http';
+import type { Contract, Cost, Deprecation, Prerequisite } from '@tocsin/http';
+
+/** Every path of the API begins with it. */
+export const API_ROOT = '/api/v1/';
 
 /** An operation of the API: the service that handles it, and what it requires of the caller. */
 export interface Operation {
@@ -8,10 +11,12 @@ export interface Operation {
   /** With `{parameters}`. */
   path: string;
   service: string;
-  scope: Scope;
+  scope: Contract['scope'];
   needs: readonly Prerequisite[];
   /** Milliseconds that the service has to begin its response. */
   deadline: number;
+  /** Seconds that a request may wait for an event; the response may be a stream of events, too. */
+  wait?: number | undefined;
   cost?: Cost | undefined;
   deprecation?: Deprecation | undefined;
 }

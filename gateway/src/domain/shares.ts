@@ -4,6 +4,9 @@ export interface Shares {
   requestsPerWorkspace: number;
   /** Requests that wait for a service, over all workspaces. */
   requestsPerService: number;
+  /** Requests that wait for events, or stream them. */
+  waitingPerWorkspace: number;
+  waiting: number;
   /** The longest wait for a slot; milliseconds. */
   wait: number;
   /** Bytes of request bodies. */

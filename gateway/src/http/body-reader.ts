@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, MAX_BODY_BYTES, shareExceeded } from '@tocsin/http';
-import type { FairShares } from '../domain/fair-shares.ts';
+import type { FairShares } from '@tocsin/runtime';
 import { overloaded } from '../domain/overload.ts';
 import type { BodyTimes } from '../domain/shares.ts';
 

@@ -8,5 +8,7 @@ export function connectionMetrics(metrics: Metrics): (reason: 'refused' | 'idle'
     labelNames: ['reason'],
     registers: [metrics],
   });
+  // A counter that appears with its first connection hides that connection from `rate` and `increase`.
+  for (const reason of ['refused', 'idle']) closed.inc({ reason }, 0);
   return (reason) => closed.inc({ reason });
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { shareExceeded } from '@tocsin/http';
+import { type DomainError, shareExceeded } from '@tocsin/http';
+import { fairShares } from '@tocsin/runtime';
 import { forwardedHeaders } from '../clients/forwarded-headers.ts';
 import type { Upstream } from '../clients/upstream.ts';
-import { fairShares } from '../domain/fair-shares.ts';
 import { overloaded } from '../domain/overload.ts';
 import type { Operation } from '../domain/route-table.ts';
 import type { Shares } from '../domain/shares.ts';
@@ -10,6 +10,7 @@ import { type BodyReader, bodyReader, type ReceivedBody } from './body-reader.ts
 import type { Caller } from './identities.ts';
 import { hasBody, type RequestContext } from './request-context.ts';
 import { type Release, slotPool } from './slot-pool.ts';
+import type { WaitingRequests } from './waiting-requests.ts';
 
 /** Sends a checked request to its service, when its body has arrived and it is its workspace's turn. */
 export interface Forwarder {
@@ -21,9 +22,11 @@ export interface Forwarder {
 export function forwarder({
   upstreams,
   shares,
+  waiting,
 }: {
   upstreams: ReadonlyMap<string, Upstream>;
   shares: Shares;
+  waiting: WaitingRequests;
 }): Forwarder {
   const bodies = bodyReader(
     fairShares({ total: shares.bodyBytes, perHolder: shares.bodyBytesPerWorkspace }),
@@ -45,7 +48,7 @@ export function forwarder({
   /** @param until when the wait for slots ends; the clock of `performance` */
   const send = async (context: RequestContext, caller: Caller, rest: SendOptions) => {
     const { request, response, requestId, target } = context;
-    const { operation, body, until } = rest;
+    const { operation, body, until, releaseSlot } = rest;
     const { workspace } = caller.identity;
     const service = services.get(operation.service);
     if (service === undefined) throw new Error(`there is no address of the ${operation.service} service`);
@@ -63,8 +66,19 @@ export function forwarder({
         bodyLength: isRead(request) ? undefined : (body.bytes?.length ?? 0),
       });
       request.url = target.path + target.search;
-      const { deadline } = operation;
-      await service.upstream.forward({ request, response, body: body.bytes, deadline });
+      const { deadline, wait } = operation;
+      const onWait = (end: (reason: DomainError) => void) => {
+        waiting.enter({ context, caller, end });
+        release();
+        releaseSlot();
+      };
+      await service.upstream.forward({
+        request,
+        response,
+        body: body.bytes,
+        deadline,
+        onWait: wait === undefined ? undefined : onWait,
+      });
     } finally {
       release();
     }
@@ -83,7 +97,7 @@ export function forwarder({
         const release = await workspaceSlots.enter(workspace.id, shares.wait, response);
         if (release === undefined) throw tooManyUnderWay(shares.requestsPerWorkspace);
         releaseWhenClosed(response, release);
-        await send(context, caller, { operation, body, until });
+        await send(context, caller, { operation, body, until, releaseSlot: release });
       } finally {
         body.release();
       }
@@ -95,6 +109,8 @@ interface SendOptions {
   operation: Operation;
   body: ReceivedBody;
   until: number;
+  /** Gives back the slot of the workspace. */
+  releaseSlot: Release;
 }
 
 function releaseWhenClosed(response: ServerResponse, release: Release): void {

@@ -9,6 +9,8 @@ import { lookupCache } from './lookup-cache.ts';
 /** An identity, and the signed principals that prove it to the services. */
 export interface Caller {
   identity: Identity;
+  /** Of the token. */
+  digest: string;
   /** Returns the principal header for this service; other services refuse it, and it expires within seconds. */
   principalFor(service: string): string;
 }
@@ -17,6 +19,8 @@ export interface Identities {
   findWorkspaceId(slug: string): Promise<number | undefined>;
   /** Does not check the expiry, because an identity may expire while it is cached. */
   findByToken(token: string): Promise<Caller | undefined>;
+  /** The same as `findByToken`, by the digest of the token. */
+  findByDigest(digest: string): Promise<Caller | undefined>;
   /** Removes everything from the caches, after a change. */
   clear(): void;
 }
@@ -45,12 +49,13 @@ export function identities(store: IdentityStore, signers: ReadonlyMap<string, Ke
     ttl: TTL,
     find: async (digest): Promise<Caller | undefined> => {
       const identity = await findByDigest(digest);
-      return identity && { identity, principalFor: principalsOf(identity, signers) };
+      return identity && { identity, digest, principalFor: principalsOf(identity, signers) };
     },
   });
   return {
     findWorkspaceId: async (slug) => (await workspaces.get(slug))?.id,
     findByToken: async (token) => (isToken(token) ? callers.get(digestOf(token)) : undefined),
+    findByDigest: callers.get,
     clear: () => {
       workspaces.clear();
       callers.clear();

@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import { EXTENSIONS, SCOPES } from '@tocsin/http';
 import type { Guides } from './guides.ts';
 import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
+import { withDistinctComponents } from './distinct-components.ts';
 
 const DESCRIPTION = 'Incident management for many workspaces. Every workspace has its own host and its own API tokens.';
 
-const SECURITY = `An API token: \`Authorization: Bearer tcs_…\`. Each operation needs one of the token's scopes, in \`${EXTENSIONS.scope}\`: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
+const SECURITY = `An API token: \`Authorization: Bearer tcs_…\`. Each operation needs a scope of the token, in \`${EXTENSIONS.scope}\`; of several there, one is enough: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 
 /** The headers that the gateway adds to every response. */
 const HEADERS: Record<string, ApiHeader> = {
@@ -21,16 +21,20 @@ const headerReferences = Object.fromEntries(
 
 /**
  * Merges the descriptions of the services into the public description of the API, which does not name the services.
- * @throws Error when two services describe one path or one name differently
+ * @param options.renames whether a component that an earlier service describes differently gets another name: running
+ *   services may be of different releases. Those of one release agree, which the checks of the repository demand.
+ * @throws Error when two services describe one path differently or, without `renames`, one name
  */
 export function publicOpenApi(
-  descriptions: readonly ApiDescription[],
-  { server, guides }: { server: string; guides: Guides },
+  services: readonly ApiDescription[],
+  { server, guides, renames = false }: { server: string; guides: Guides; renames?: boolean },
 ): ApiDescription {
-  const paths = mergeOperations(descriptions.map((description) => description.paths));
-  const webhooks = Object.assign({}, ...descriptions.map((description) => description.webhooks ?? {})) as NonNullable<
-    ApiDescription['webhooks']
-  >;
+  const descriptions = withDistinctComponents(services, { reserved: { headers: HEADERS }, renames });
+  const paths = mergeOperations(
+    descriptions.map((description) => description.paths),
+    headerReferences,
+  );
+  const webhooks = mergeOperations(descriptions.map((description) => description.webhooks ?? {}));
   return {
     openapi: '3.1.0',
     info: {
@@ -56,12 +60,13 @@ export function publicOpenApi(
 
 type Operations = ApiDescription['paths'];
 
-function mergeOperations(records: readonly Operations[]): Operations {
+/** @param headers those that every response has in addition */
+function mergeOperations(records: readonly Operations[], headers?: ApiResponse['headers']): Operations {
   const merged: Operations = {};
   for (const [path, methods] of records.flatMap((record) => Object.entries(record))) {
     for (const [method, operation] of Object.entries(methods)) {
       if (merged[path]?.[method] !== undefined) throw new Error(`two services describe ${method} ${path}`);
-      merged[path] = { ...merged[path], [method]: publicOperation(operation) };
+      merged[path] = { ...merged[path], [method]: publicOperation(operation, headers) };
     }
   }
   return merged;
@@ -83,29 +88,38 @@ function tagsOf(records: readonly Operations[], { guides, resources }: Guides) {
   };
 }
 
-function publicOperation(operation: ApiOperation): ApiOperation {
-  const { [EXTENSIONS.service]: _, responses, ...rest } = operation;
+/** What the public description has of an operation; no service can name another server, for instance. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  'operationId',
+  'summary',
+  'description',
+  'tags',
+  'deprecated',
+  'security',
+  'parameters',
+  'requestBody',
+]);
+
+function publicOperation({ responses, ...operation }: ApiOperation, headers: ApiResponse['headers']): ApiOperation {
+  const members = Object.entries(operation).filter(
+    ([name]) => MEMBERS.has(name) || (name.startsWith('x-') && name !== EXTENSIONS.service),
+  );
   return {
-    ...rest,
+    ...(Object.fromEntries(members) as Omit<ApiOperation, 'responses'>),
     responses: Object.fromEntries(
-      Object.entries(responses).map(([status, response]) => [status, withHeaders(response)]),
+      Object.entries(responses).map(([status, response]) => [status, publicResponse(response, headers)]),
     ),
   };
 }
 
-const withHeaders = (response: ApiResponse): ApiResponse => ({
-  ...response,
-  headers: { ...response.headers, ...headerReferences },
+const publicResponse = (response: ApiResponse, headers: ApiResponse['headers']): ApiResponse => ({
+  description: response.description,
+  ...((response.headers !== undefined || headers !== undefined) && { headers: { ...response.headers, ...headers } }),
+  ...(response.content !== undefined && { content: response.content }),
 });
 
-/** Several services describe the same schemas, such as `Error`; their descriptions must be equal. */
+/** Several services describe the same components, such as `Error`; those of one name are equal. */
 function mergeComponents<Value>(records: readonly Record<string, Value>[]): Record<string, Value> {
-  const merged: Record<string, Value> = {};
-  for (const [name, value] of records.flatMap((record) => Object.entries(record))) {
-    if (Object.hasOwn(merged, name) && !isDeepStrictEqual(merged[name], value)) {
-      throw new Error(`two services describe ${name} differently`);
-    }
-    merged[name] = value;
-  }
+  const merged = Object.assign({}, ...records) as Record<string, Value>;
   return Object.fromEntries(Object.entries(merged).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

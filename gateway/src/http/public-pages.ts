@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendHealth, sendJson } from '@tocsin/http';
 import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';
 import type { ReferencePage } from './reference/page.ts';
-import { staticContent } from './static-content.ts';
 
 /** Milliseconds. */
 const READINESS_TTL = 1_000;
@@ -19,23 +18,21 @@ export function publicPages(options: {
   readinessChecks: readonly ReadinessCheck[];
   /** Whether the process no longer works, so that it has to be restarted. */
   isStuck: () => boolean;
-  description: object;
+  /** The version of the sources; the commit is shown on the internal server only. */
+  version: string;
+  sendDescription: PublicPage['send'];
   reference: ReferencePage;
 }): ReadonlyMap<string, PublicPage> {
-  const text = Buffer.from(JSON.stringify(options.description));
-  const description = staticContent(() => text, {
-    type: 'application/json; charset=utf-8',
-    caching: 'revalidated',
-  });
   const reference: PublicPage = {
     limited: true,
     send: async (_request, response) => {
       options.reference.send(response);
     },
   };
+  const { isStuck, version } = options;
   const checkReadiness = cachedReadiness(options.readinessChecks);
   return new Map<string, PublicPage>([
-    ['/healthz', { limited: false, send: async (_request, response) => sendHealth(response, options.isStuck()) }],
+    ['/healthz', { limited: false, send: async (_request, response) => sendHealth(response, isStuck(), { version }) }],
     [
       '/readyz',
       {
@@ -47,7 +44,7 @@ export function publicPages(options: {
         },
       },
     ],
-    ['/api/v1/openapi.json', { limited: true, send: description.send }],
+    ['/api/v1/openapi.json', { limited: true, send: options.sendDescription }],
     ['/docs', reference],
     ['/docs/', reference],
     [

@@ -19,6 +19,8 @@ export interface RequestContext {
   operation: Operation | undefined;
   /** Of the body, as far as it was read. */
   bodyBytes: number;
+  /** When the request began to wait for events; the clock of `performance`. */
+  waitingSince: number | undefined;
 }
 
 /** How long a client may go on sending a body after its response; milliseconds. */
@@ -42,6 +44,7 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     keyId: undefined,
     operation: undefined,
     bodyBytes: 0,
+    waitingSince: undefined,
   };
 }
 

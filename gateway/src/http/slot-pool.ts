@@ -1,4 +1,4 @@
-import type { FairShares } from '../domain/fair-shares.ts';
+import type { FairShares } from '@tocsin/runtime';
 
 /** Places for requests. Who finds none waits for a short time; the workspace with the fewest requests is served first. */
 export interface SlotPool {

@@ -9,7 +9,7 @@ import Negotiator from 'negotiator';
 export interface StaticContent {
   /** The first 16 hexadecimal digits of the SHA-256 of the uncompressed bytes, for immutable URLs. */
   readonly digest: string;
-  /** Sends the content with the best encoding that the client accepts. */
+  /** Sends the content with the best encoding that the client accepts, or 304 if the client has it. */
   send(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -59,6 +59,16 @@ export function staticContent(read: () => Buffer, { type, caching }: StaticConte
   return {
     digest,
     send: async (request, response) => {
+      if (caching === 'revalidated') {
+        // Weak, since it is the same for all encodings.
+        response.setHeader('ETag', `W/"${digest}"`);
+        if (hasTag(request, digest)) {
+          response.setHeader('Vary', 'Accept-Encoding');
+          response.setHeader('Cache-Control', CACHE_CONTROL[caching]);
+          response.writeHead(304).end();
+          return;
+        }
+      }
       const accepted = new Negotiator(request).encodings(ENCODINGS);
       const encoding = ENCODINGS.find((candidate) => accepted.includes(candidate));
       const copy = await copyWith(encoding ?? 'gzip');
@@ -80,6 +90,12 @@ async function sendUncompressed(copy: Buffer, response: ServerResponse): Promise
     // Not an error if the client has closed its connection.
     if (!response.destroyed) throw error;
   });
+}
+
+/** Whether the client has the content with this entity tag. */
+function hasTag({ headers }: IncomingMessage, digest: string): boolean {
+  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === `"${digest}"`);
 }
 
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex').slice(0, 16);

@@ -1,9 +1,8 @@
 import { changePageQuery, INTERNAL_PATHS, type UserChangePage, type UserChanges } from '@tocsin/contracts';
 import { type InternalRoute, internalRoute } from '@tocsin/http';
-import { type ChangesFrom, type Knex, readAllChanges, readChangePage } from '@tocsin/runtime';
+import { type ChangesFrom, type Knex, readAllChanges } from '@tocsin/runtime';
 import { z } from 'zod';
-import { userStore } from '../store/user-store.ts';
-import { workspaceStore } from '../store/workspace-store.ts';
+import { readUserChanges } from '../usecases/read-user-changes.ts';
 
 const CALLERS = ['incident', 'catalog'];
 
@@ -11,21 +10,7 @@ const query = z.strictObject({ workspace_id: z.int().min(1), since: z.int().min(
 
 /** Return the users of a workspace that changed, for the replicas of other services. */
 export function userChangesRoutes(database: Knex): InternalRoute[] {
-  const readPage = async (from: ChangesFrom): Promise<UserChangePage> =>
-    readChangePage(database, {
-      from,
-      current: async () => (await workspaceStore(database).findVersion(from.workspaceId)) ?? 0,
-      sources: [
-        {
-          table: 'users',
-          read: async (ids) =>
-            (await userStore(database).listByIds(from.workspaceId, ids)).map((user) => {
-              const { id, email, name, active, seat, role } = user;
-              return { id, change: { user: { id, email, name, active, seat, role } } };
-            }),
-        },
-      ],
-    });
+  const readPage = async (from: ChangesFrom): Promise<UserChangePage> => readUserChanges(database, from);
   return [
     internalRoute({
       path: INTERNAL_PATHS.userChangePages,

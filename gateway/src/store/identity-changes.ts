@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Knex, Logger } from '@tocsin/runtime';
-import pg from 'pg';
+import { type Knex, listenForNotifications, type Logger, type NotificationListener } from '@tocsin/runtime';
 
 /** The channel belongs to a database, and so to one installation. */
 const CHANNEL = 'tocsin_identity_changed';
@@ -10,83 +8,17 @@ export async function notifyIdentityChange(trx: Knex.Transaction): Promise<void>
   await trx.raw(`notify ${CHANNEL}`);
 }
 
-export interface IdentityChangeListener {
-  stop(): Promise<void>;
-}
-
-const RECONNECT_DELAY = 500;
-/** Milliseconds between two proofs that the connection works: a listener sends nothing, so it would never notice. */
-const HEARTBEAT_INTERVAL = 5_000;
-/** For each statement, and for the end of the session. Milliseconds. */
-const STATEMENT_TIMEOUT = 3_000;
-
 /** Calls `onChange` at every notification and after every connect, because notifications before it may be lost. */
-export function listenForIdentityChanges(options: {
+export const listenForIdentityChanges = (options: {
   url: string;
   log: Logger;
   onChange: () => void;
-  /** Milliseconds; default five seconds. */
-  heartbeatInterval?: number;
-}): IdentityChangeListener {
-  const { heartbeatInterval = HEARTBEAT_INTERVAL } = options;
-  const stopping = new AbortController();
-
-  const session = async (): Promise<void> => {
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const client = new pg.Client({
-      connectionString: options.url,
-      application_name: 'tocsin-gateway-listener',
-      connectionTimeoutMillis: 3_000,
-      query_timeout: STATEMENT_TIMEOUT,
-      keepAlive: true,
-    });
-    client.on('error', () => resolve());
-    client.on('end', () => resolve());
-    // Does not end the client here: a client that is ended while it connects emits no event.
-    stopping.signal.addEventListener('abort', () => resolve(), { once: true });
-    client.on('notification', options.onChange);
-    try {
-      await client.connect();
-      if (stopping.signal.aborted) return;
-      await client.query(`listen ${CHANNEL}`);
-      options.onChange();
-      await Promise.race([ended, heartbeats(client, ended)]);
-    } finally {
-      await endSession(client);
-    }
-  };
-
-  /** Rejects when the server does not respond. */
-  const heartbeats = async (client: pg.Client, ended: Promise<void>): Promise<void> => {
-    const over = new AbortController();
-    void ended.then(() => over.abort());
-    for (;;) {
-      await delay(heartbeatInterval, undefined, { signal: over.signal, ref: false });
-      await client.query('select 1');
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await session().catch((error: unknown) =>
-        options.log.debug({ err: error }, 'cannot listen for identity changes; retrying'),
-      );
-      await delay(RECONNECT_DELAY, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
-
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-/** Ends the session, or destroys the connection of a server that does not respond. */
-async function endSession(client: pg.Client): Promise<void> {
-  const timer = setTimeout(() => client.connection.stream.destroy(), STATEMENT_TIMEOUT);
-  await client.end().catch(() => undefined);
-  clearTimeout(timer);
-}
+}): NotificationListener =>
+  listenForNotifications({
+    url: options.url,
+    channel: CHANNEL,
+    application: 'tocsin-gateway-listener',
+    log: options.log,
+    onConnect: options.onChange,
+    onNotification: options.onChange,
+  });

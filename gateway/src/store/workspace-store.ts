@@ -116,6 +116,15 @@ export function workspaceStore(db: Knex) {
       return fromRow(row as Row);
     },
 
+    /** Raises the version to at least this one, and above its own. */
+    raiseVersionAbove: async (id: number, least: number): Promise<Workspace> => {
+      const [row] = await db('workspaces')
+        .where({ id })
+        .update({ version: db.raw('greatest(version + 1, ?)', [least]) })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+
     /** Makes other changes of the workspace's users and keys wait until the transaction ends. */
     lock: async (id: number): Promise<void> => {
       await db('workspaces').where({ id }).forUpdate().select('id');

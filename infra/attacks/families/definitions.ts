@@ -35,6 +35,8 @@ export const definitionAttacks: readonly Attack[] = [
   },
   {
     name: 'many-teams',
+    // Its preparation alone keeps a small machine busy, which other tests share.
+    onlyFull: true,
     what: '20,000 teams (by SQL, with a quota that allows them), and lists of incidents by team, 20 at once',
     expects: [200, 503],
     run: async (context) => {

@@ -6,8 +6,15 @@ import { create } from '../hostile-data.ts';
 import { INCIDENT_ROUTES, type Route } from '../routes.ts';
 
 /** A list of each service, and what the victims of the others do meanwhile. */
-const SERVICES: Readonly<Record<ServiceName, { path: string; others: readonly Route[] }>> = {
-  incident: { path: '/api/v1/incidents', others: ['services', 'teams', 'fields', 'webhooks'] },
+const SERVICES: Readonly<Record<ServiceName, Pick<Attack, 'deadline'> & { path: string; others: readonly Route[] }>> = {
+  incident: {
+    path: '/api/v1/incidents',
+    others: ['services', 'teams', 'fields', 'webhooks'],
+    deadline: {
+      milliseconds: 1_000,
+      reason: 'a list of services waits 800 ms for the incident service, until that counts as down',
+    },
+  },
   catalog: { path: '/api/v1/teams', others: [...INCIDENT_ROUTES, 'fields', 'webhooks'] },
   'custom-field': { path: '/api/v1/custom-fields', others: [...INCIDENT_ROUTES, 'teams', 'webhooks'] },
   webhook: { path: '/api/v1/settings/webhooks', others: [...INCIDENT_ROUTES, 'teams', 'fields'] },
@@ -25,9 +32,11 @@ const stopped = (app: ServiceName): Attack => ({
   name: `stopped-${app}`,
   what: `the ${app} service stops responding (SIGSTOP), while 10 clients call it`,
   expects: [200, 503],
+  stops: app,
   victims: SERVICES[app].others,
-  // The other two have nothing that these two have not.
-  onlyFull: app === 'custom-field' || app === 'webhook',
+  ...(SERVICES[app].deadline !== undefined && { deadline: SERVICES[app].deadline }),
+  // The others have nothing that this one has not.
+  onlyFull: app !== 'incident',
   run: async (context) => {
     const workspace = await context.createWorkspace();
     await context.begin();
@@ -51,10 +60,11 @@ const frozenDatabase = (app: ServiceName): Attack => ({
   },
 });
 
-const stalled = (kind: 'redis' | 'broker', what: string): Attack => ({
+const stalled = (kind: 'redis' | 'broker', what: string, deadline?: Attack['deadline']): Attack => ({
   name: `stalled-${kind}`,
   what: `the connections to ${what} stay open and carry nothing, while a workspace creates fields and incidents`,
   expects: [200, 201],
+  ...(deadline !== undefined && { deadline }),
   run: async (context) => {
     const workspace = await context.createWorkspace();
     await create(context, workspace, { path: 'custom-fields', body: { name: 'Field', field_type: 'string' } });
@@ -78,7 +88,10 @@ export const faultAttacks: readonly Attack[] = [
   stopped('webhook'),
   frozenDatabase('incident'),
   frozenDatabase('catalog'),
-  stalled('redis', 'Redis'),
+  stalled('redis', 'Redis', {
+    milliseconds: 1_000,
+    reason: 'until Redis counts as down, a request waits 250 ms to be counted and 500 ms for versions',
+  }),
   stalled('broker', 'RabbitMQ'),
 ];
 

@@ -9,6 +9,7 @@ import {
   create,
   createIncident,
   createTextFields,
+  fillFeed,
   textSlug,
 } from '../hostile-data.ts';
 
@@ -50,6 +51,23 @@ export const pageAttacks: readonly Attack[] = [
       await context.begin();
       await flood(context, { clients: 4, total: 200, perSecond: LEGAL_RATE }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents?limit=${number % 2 === 0 ? 50 : 100}` }),
+      );
+    },
+  },
+  {
+    name: 'feed-pages',
+    what: 'the event feed from its beginning, in pages of 4 MiB with 100 events (by SQL), 10 at once, with rare types',
+    expects: [200, 429],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const count = context.choose(100_000, 2_000);
+      await fillFeed(context, workspace, { count, bytes: 40_000 });
+      await context.begin();
+      const types = ['', '&types=team.changed', '&resource=incident:1', '&resource=team:1&types=team.changed'];
+      await flood(context, { clients: 10, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+        context.send(workspace, {
+          path: `/api/v1/events?from=beginning&limit=100${types[number % types.length] ?? ''}`,
+        }),
       );
     },
   },

@@ -1,9 +1,14 @@
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
-import { type Knex, versionStore } from '@tocsin/runtime';
+import type { CatalogChangePage, EventWorkspace } from '@tocsin/contracts';
+import { type ChangesFrom, createLogger, type Knex, memoryVersions, systemClock, versionStore } from '@tocsin/runtime';
 import { z } from 'zod';
 import type { ServiceTier } from './domain/tiers.ts';
 import { configurationStore } from './store/configuration-store.ts';
 import { serviceStore } from './store/service-store.ts';
+import { readCatalogChangePage } from './usecases/read-changes.ts';
+import { republish } from './usecases/republish.ts';
+
+export { completeUserReplica, removeUnknownUsers } from './usecases/repair-user-replica.ts';
 
 const tier = z.strictObject({
   key: z
@@ -51,6 +56,19 @@ export async function planConfiguration(
     },
   };
 }
+
+/** See `republish`. The running services announce the new version within seconds. */
+export const republishCatalog = async (
+  database: Knex,
+  options: { workspace: EventWorkspace; seen: number },
+): Promise<number> => database.transaction(async (trx) => republish(trx, { ...options, now: systemClock.now() }));
+
+/** Reads a page of changes for a replica, as the internal API returns it. */
+export const readCatalogChanges = async (database: Knex, from: ChangesFrom): Promise<CatalogChangePage> =>
+  readCatalogChangePage(
+    { database, owner: 'catalog', versions: memoryVersions(), log: createLogger({ app: 'admin', level: 'silent' }) },
+    from,
+  );
 
 function checkTiers(tiers: readonly ServiceTier[]): void {
   const keys = tiers.map(({ key }) => key);

@@ -30,10 +30,10 @@ const OWNER = 'catalog';
 /** Builds the catalog service and starts it. */
 export async function startApp(config: CatalogConfig, overrides: Partial<Overrides> = {}): Promise<App> {
   const base = openBase({ name: 'catalog', schema, config, overrides });
-  const { database, log } = base;
+  const { database, log, metrics } = base;
   const versionsClient = openVersions({ config, log, override: overrides.versions });
   const internalServices = connectInternalServices({ urls: config.internalUrls, secretKeys: config.secretKeys });
-  const pulls = replicaPulls({ log });
+  const pulls = replicaPulls({ log, metrics });
   const relay = startRelay(base);
   const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
 
@@ -52,6 +52,7 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
 
   return runService(base, {
     routes: routes({ dependencies, cursors }),
+    description: new URL('../openapi.json', import.meta.url),
     internalRoutes: internalRoutes({ dependencies }),
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],
     periodicTasks: [{ name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) }],

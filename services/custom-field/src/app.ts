@@ -35,6 +35,7 @@ export async function startApp(config: CustomFieldConfig, overrides: Partial<Ove
 
   return runService(base, {
     routes: routes({ dependencies, cursors }),
+    description: new URL('../openapi.json', import.meta.url),
     internalRoutes: internalRoutes(dependencies),
     workers: [relay, announcer],
     clients: [versionsClient],

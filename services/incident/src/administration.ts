@@ -9,6 +9,15 @@ import { type ConfigurationChange, configurationChanges } from './store/configur
 import { timelineGroupStore } from './store/timeline-group-store.ts';
 import { chatKeyring } from './usecases/chats.ts';
 
+export { counterStore as incidentCounters } from './store/counter-store.ts';
+export { findWrongSummaries, recountTimeline } from './usecases/recount-timeline.ts';
+export {
+  type ChangeReaders,
+  completeReplica,
+  removeUnknownRows,
+  type ReplicaTable,
+} from './usecases/repair-replica.ts';
+
 /** A validated change of a workspace's configuration. */
 export interface ConfigurationPlan {
   /** Applies the change. Returns the new lists in the form of the file, with the assigned IDs. */
@@ -78,6 +87,24 @@ export const disconnectChat = async (database: Knex, workspaceId: number): Promi
 
 /** Whether the database contains data that is encrypted with the secret keys. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => chatConnectionStore(database).hasAny();
+
+/** Tokens that no key opens, of those of the most recent connections. */
+export async function countUnopenedTokens(
+  database: Knex,
+  { secretKeys, limit }: { secretKeys: string; limit: number },
+): Promise<{ checked: number; unopened: number }> {
+  const keyring = chatKeyring(secretKeys);
+  const connections = await chatConnectionStore(database).listLatest(limit);
+  const unopened = connections.filter(({ token, workspaceId }) => {
+    try {
+      keyring.open(token, String(workspaceId));
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return { checked: connections.length, unopened: unopened.length };
+}
 
 /** Refuses to remove entries that incidents, including archived ones, or timeline events still use. */
 async function checkUse(db: Knex, workspaceId: number, requested: ConfigurationPart): Promise<void> {

@@ -48,7 +48,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const { database, log, metrics } = base;
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
-  const pulls = replicaPulls({ log });
+  const pulls = replicaPulls({ log, metrics });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
 
@@ -96,6 +96,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
 
   return runService(base, {
     routes: routes({ dependencies, cursors, attachmentUrl }),
+    description: new URL('../openapi.json', import.meta.url),
     internalRoutes: internalRoutes({ dependencies }),
     consumers: [
       { queue: QUEUES.incidentReplicas, handlers: replicaHandlers },

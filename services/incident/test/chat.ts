@@ -11,6 +11,7 @@ import {
 } from '@tocsin/testing';
 import { connectChat, disconnectChat } from '../src/administration.ts';
 import type { ProvisioningWire } from '../src/http/chat-wire.ts';
+import { RecordingBroker } from './fakes/recording-broker.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 export const INCIDENTS = '/api/v1/incidents';
@@ -20,17 +21,20 @@ export interface ChatTest {
   service: TestService;
   slack: FakeSlack;
   clock: TestClock;
+  published: RecordingBroker['published'];
   stop(): Promise<void>;
 }
 
 export async function startChatTest(): Promise<ChatTest> {
   const clock = testClock();
   const slack = await startSlack({ now: () => Date.parse(clock.now()) });
-  const service = await startService({ clock }, { SLACK_API_URL: slack.url });
+  const broker = new RecordingBroker();
+  const service = await startService({ clock, broker }, { SLACK_API_URL: slack.url });
   return {
     service,
     slack,
     clock,
+    published: broker.published,
     stop: async () => {
       await service.stop();
       await slack.stop();

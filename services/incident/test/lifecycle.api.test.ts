@@ -82,6 +82,11 @@ describe('resolving', () => {
       workspace: { id: 1 },
       data: { incident: { status: 'resolved' }, changes: [{ field: 'status' }, { field: 'issue_type' }] },
     });
+    const note = await eventually(() => eventsOf(incident.id).find(({ type }) => type === 'timeline_event.created'));
+    expect(note.data).toMatchObject({
+      incident: { revision: 2 },
+      timeline_event: { type: 'resolution', body: ' Rolled back. ', title: '' },
+    });
   });
 
   test('needs no body and adds no event for a blank note', async () => {
@@ -160,13 +165,24 @@ describe('archiving and restoring', () => {
     expect(archived.headers.get('Service-Resource-Version')).toBe('2');
     expect(await publishedEvent(incident.id, 2)).toMatchObject({
       type: 'incident.archived',
-      data: { incident: { revision: 2 } },
+      data: {
+        incident: { revision: 2, archived_by: 42 },
+        changes: [{ field: 'archived_at' }, { field: 'archived_by' }],
+      },
     });
     expect(await incident.does('archive')).toEqual(refused(409, 'invalid_resource_state'));
 
     const restored = await incident.does('restore');
     expect(restored.body.incident).toMatchObject({ revision: 3, archived_at: null, archived_by: null });
-    expect(await publishedEvent(incident.id, 3)).toMatchObject({ type: 'incident.restored' });
+    expect(await publishedEvent(incident.id, 3)).toMatchObject({
+      type: 'incident.restored',
+      data: {
+        changes: [
+          { field: 'archived_at', to: null },
+          { field: 'archived_by', from: 42, to: null },
+        ],
+      },
+    });
     expect(await incident.does('restore')).toEqual(refused(409, 'invalid_resource_state'));
     const fields = (await incident.changelog()).map(({ changes }: { changes: { field: string }[] }) =>
       changes.map(({ field }) => field),

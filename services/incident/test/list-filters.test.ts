@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilterParameters, isLegacyCompatible, listFilters, visibleFrom } from '../src/domain/list-filters.ts';
+import { type FilterParameters, isLegacyCompatible, listFilters } from '../src/domain/list-filters.ts';
 import { listSort } from '../src/domain/list-sort.ts';
 
 const filters = (query: FilterParameters) => listFilters(query, 'USD');
@@ -53,17 +53,5 @@ describe('filters', () => {
 describe('the sort', () => {
   test('is by creation, newest first, by default', () => {
     expect(listSort({})).toEqual({ key: 'created_at', direction: 'desc', field: null });
-  });
-});
-
-describe('a history limit', () => {
-  const NOW = '2026-11-20T12:00:00.000Z';
-  test.each([
-    [null, null],
-    [1, '2026-11-19T12:00:00.000Z'],
-    [0.5, '2026-11-20T00:00:00.000Z'],
-    [1e12, '0001-01-01T00:00:00.000Z'],
-  ])('of %p days shows incidents from %p', (days, from) => {
-    expect(visibleFrom(days, NOW)).toBe(from);
   });
 });

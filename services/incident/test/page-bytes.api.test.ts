@@ -171,6 +171,7 @@ describe('the changelog', () => {
     expect(published.map(({ data }) => data.changes).toReversed()).toEqual(expected);
     // The webhook service sends the summary.
     expect(published.at(-1)?.data.incident.impact_summary).toBe(summary);
+    expect(published[0]?.data.incident.custom_fields).toEqual({ blob: digest });
   });
 
   test('shows entries of an earlier release in the same way, a few on each page', async () => {

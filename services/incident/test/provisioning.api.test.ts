@@ -48,6 +48,13 @@ describe('an incident that requests a channel', () => {
     expect(log.changelog).toMatchObject([
       { revision: 2, actor: 'slack', changes: [{ field: 'slack_channel_id', from: '', to: channel?.id }] },
     ]);
+    const event = await eventually(() =>
+      chat.published.find(({ type, data }) => type === 'incident.updated' && data.incident.id === declared.id),
+    );
+    expect(event.data).toMatchObject({
+      incident: { revision: 2, slack_channel_id: channel?.id },
+      changes: [{ field: 'slack_channel_id', from: '', to: channel?.id }],
+    });
   });
 
   test('requests it once, however often the create is repeated with its key', async () => {

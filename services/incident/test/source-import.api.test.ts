@@ -89,12 +89,14 @@ describe('an import', () => {
     const { body } = await importing();
     const events = await eventually(() => {
       const events = service.published.filter(({ data }) => data.incident.id === body.incident.id);
-      return events.length >= 2 && events;
+      return events.length >= 3 && events;
     });
     expect(events.map(({ type, data }) => [type, data.incident.revision, data.changes])).toEqual([
       ['incident.created', 1, undefined],
       ['incident.updated', 2, []],
+      ['timeline_event.created', 2, undefined],
     ]);
+    expect(events[2]?.data.timeline_event).toMatchObject({ source: 'import', type: 'import', body: 'Down' });
   });
 
   test('requests the document once, uncompressed, with the supported types', async () => {

@@ -369,7 +369,7 @@ describe('the timeline summary of an incident', () => {
   });
 });
 
-test('every write of an event publishes incident.updated without property changes', async () => {
+test('every write of an event publishes incident.updated without property changes, and one about the event', async () => {
   const { incident, patch, path } = await added();
   await patch({ title: 'x' });
   await patch({ title: 'x' }, 2);
@@ -384,6 +384,17 @@ test('every write of an event publishes incident.updated without property change
     [2, []],
     [3, []],
     [4, []],
+  ]);
+  const own = await eventually(() => {
+    const events = broker.published.filter(
+      ({ type, data }) => type.startsWith('timeline_event.') && data.incident.id === incident.id,
+    );
+    return events.length >= 3 && events;
+  });
+  expect(own.map(({ type, data }) => [type, data.incident.revision, data.timeline_event.title])).toEqual([
+    ['timeline_event.created', 2, expect.any(String)],
+    ['timeline_event.updated', 3, 'x'],
+    ['timeline_event.deleted', 4, 'x'],
   ]);
 });
 

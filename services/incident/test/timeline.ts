@@ -13,12 +13,13 @@ export async function recordAnything(
   return database.transaction(async (trx) => {
     const before = await incidentStore(trx, 1).getForUpdate(incidentId);
     const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
-    const { id } = await timelineStore(trx, 1).insert({
+    const stored = await timelineStore(trx, 1).insert({
       ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties }),
       ...event,
     });
     const author = { actor: '42', workspace: { id: 1, slug: 'acme', is_demo: false }, requestId: 'test' };
-    await saveTimeline({ trx, author, before, added: 1, now: properties.startedAt });
-    return id;
+    const timeline = [{ type: 'timeline_event.created', event: stored }] as const;
+    await saveTimeline({ trx, author, before, timeline, now: properties.startedAt });
+    return stored.id;
   });
 }

@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/runtime';
 import type { Subscription } from './domain/subscription.ts';
-import { ciphertextStore } from './store/ciphertext-store.ts';
+import { type CiphertextKind, ciphertextStore } from './store/ciphertext-store.ts';
 import {
   type DeliveryFilter,
   deliveryLogStore,
@@ -9,14 +9,31 @@ import {
 } from './store/delivery-log-store.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { databaseTime, type Time } from './store/time.ts';
+import { decrypt } from './usecases/rotate-encryption.ts';
+import { secretCipher } from './usecases/secret-cipher.ts';
 import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
 
+export { newFeedEpoch } from './usecases/feed-epoch.ts';
 export { DELIVERY_STATUSES, type DeliveryStatus } from './domain/delivery.ts';
 export type { LoggedAttempt, LoggedDelivery } from './store/delivery-log-store.ts';
 export type { Subscription } from './domain/subscription.ts';
 
 /** Whether the database holds ciphertexts, which only the configured secret keys can decrypt. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => ciphertextStore(database).hasAny();
+
+/** The latest ciphertexts of each kind that no key opens. */
+export async function countUnopened(
+  database: Knex,
+  { secretKeys, limit }: { secretKeys: string; limit: number },
+): Promise<Record<CiphertextKind, { checked: number; unopened: number }>> {
+  const cipher = secretCipher(secretKeys);
+  const count = async (kind: CiphertextKind) => {
+    const stored = await ciphertextStore(database).latest(kind, limit);
+    const unopened = stored.filter((ciphertext) => decrypt(cipher, ciphertext) === undefined);
+    return { checked: stored.length, unopened: unopened.length };
+  };
+  return { secret: await count('secret'), url: await count('url') };
+}
 
 /** The log of deliveries for operators (contract: Deliveries); the API has none. */
 export function deliveryLog(database: Knex, time: Time = databaseTime) {

@@ -1,5 +1,6 @@
 import { QUEUES } from '@tocsin/contracts';
-import type { App, Clock } from '@tocsin/runtime';
+import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
+import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
 import { hostBreakers } from './clients/breakers.ts';
@@ -10,12 +11,18 @@ import { routes } from './http/routes.ts';
 import { schema } from './schema.ts';
 import { clockTime, databaseTime } from './store/time.ts';
 import type { Dependencies } from './usecases/context.ts';
+import { feedCursors } from './usecases/feed-cursors.ts';
+import { feedEpoch } from './usecases/feed-epoch.ts';
+import { feedMetrics } from './usecases/feed-metrics.ts';
+import { startFeedTails } from './usecases/feed-tails.ts';
 import { deleteExpiredData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { webhookMetrics } from './usecases/metrics.ts';
 import { queueEvent } from './usecases/queue-event.ts';
+import { recordEvents } from './usecases/record-events.ts';
 import { encryptionRotation } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
 import { startSending } from './usecases/send-deliveries.ts';
+import { sweepFeed } from './usecases/sweep-feed.ts';
 
 /** Replacements for the defaults, for the embedded mode and for tests. */
 export interface Overrides extends ServiceOverrides {
@@ -29,10 +36,13 @@ export interface Overrides extends ServiceOverrides {
   dispatchInterval: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
   giveUpInterval: number;
+  /** How often waiting readers are told of new events whose notification is lost; milliseconds. */
+  feedCheckInterval: number;
 }
 
 const DISPATCH_INTERVAL = 1_000;
 const GIVE_UP_INTERVAL = 10_000;
+const EPOCH_INTERVAL = 60_000;
 
 /** Builds and starts the webhook service. */
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -54,10 +64,19 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     testReceivers: config.testReceivers,
     wakeDispatcher: () => dispatcher.wake(),
   };
+  const feed = {
+    database,
+    time,
+    cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
+    epoch: feedEpoch({ database, log }),
+    metrics: feedMetrics({ registry: base.metrics, database, time }),
+    tails: startFeedTails({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
+  };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
-    routes: routes({ dependencies }),
+    routes: routes({ dependencies, feed }),
+    description: new URL('../openapi.json', import.meta.url),
     consumers: [
       {
         queue: QUEUES.webhookIncidents,
@@ -67,6 +86,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         },
         onCommit: dispatcher.wake,
       },
+      {
+        queue: QUEUES.webhookFeed,
+        handleBatch: async (events, trx) => recordEvents(time, { events, trx }),
+      },
     ],
     periodicTasks: [
       {
@@ -74,9 +97,19 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         interval: overrides.giveUpInterval ?? GIVE_UP_INTERVAL,
         work: async () => giveUpDeliveries(dependencies).then(() => false),
       },
+      {
+        name: 'checking the epoch of the event feed',
+        interval: EPOCH_INTERVAL,
+        work: async () => feed.epoch.check().then(() => false),
+      },
+      {
+        name: 'deleting expired events',
+        work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
+      },
       { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
       { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
     ],
+    workers: [feed.tails],
     dispatchers: [dispatcher],
     clients: [breakers, incidents],
   });

@@ -14,6 +14,8 @@ const settings = {
   ...serviceSettings,
   ...testReceiverSettings,
   WEBHOOK_DATABASE_URL: ownDatabaseUrl,
+  /** Days that the event feed keeps events. */
+  WEBHOOK_FEED_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   INCIDENT_URL: setting.url(['http:', 'https:']),
   /** Template of `resource.url` in events, with {workspace}, {id} and {reference}. Without it events have no link. */
   WEBHOOK_RESOURCE_URL: z
@@ -32,5 +34,6 @@ export function webhookConfig(env: Environment) {
     incidentUrl: read.INCIDENT_URL,
     testReceivers: testReceiversOf(read),
     resourceUrl: read.WEBHOOK_RESOURCE_URL,
+    feedRetentionDays: read.WEBHOOK_FEED_RETENTION_DAYS,
   };
 }

@@ -62,7 +62,9 @@ test('deliveries are listed newest first, by subscription and status', async () 
   const one = await activeSubscription(service, receiver.url('/one'));
   const two = await activeSubscription(service, receiver.url('/two'));
   receiver.respond = ({ path }) => behave.answer(path === '/one' ? 204 : 404);
-  await publish(service, { id: 1 }, { id: 2 });
+  // One after the other: events that are published together are handled at the same time.
+  await publish(service, { id: 1 });
+  await publish(service, { id: 2 });
   await eventually(async () => (await deliveries(service)).every(({ status }) => status !== 'queued'));
   const list = async (filter: object) =>
     (await log().deliveries(1, { limit: 10, ...filter })).map((each) => [each.incident, each.subscriptionId]);

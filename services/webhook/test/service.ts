@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
-import { type App, createLogger, type Knex, openDatabase } from '@tocsin/runtime';
+import { type App, type Clock, createLogger, type Knex, openDatabase } from '@tocsin/runtime';
 import {
   type Client,
   eventually,
@@ -144,7 +144,7 @@ export interface TestIncident {
 }
 
 /** The message that the incident service publishes about a new incident. */
-export function incidentCreated(service: Pick<TestService, 'clock'>, options: TestIncident = {}) {
+export function incidentCreated(service: { clock: Clock }, options: TestIncident = {}) {
   const { id = 17, occurredAt = service.clock.now(), messageId = randomUUID() } = options;
   return {
     id: messageId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { customFieldDefinition } from './custom-field-definition.ts';
 import { instant } from './envelope.ts';
-import { largeValue } from './large-value.ts';
+import { incidentChange, incidentReference, incidentSnapshot, timelineEventSnapshot } from './incident-snapshots.ts';
 import { timestampInput } from './timestamp.ts';
 
 const id = z.int().min(1);
@@ -12,24 +12,6 @@ const revision = z
   .min(1)
   .meta({ description: 'The revision that this is: of two events, the larger one is newer' });
 const archivedAt = instant.nullable().meta({ description: 'When it was archived; null: it is active' });
-
-/** An incident as published in events; the API returns the whole resource. */
-export const incidentSnapshot = z.object({
-  id: id.meta({ description: 'ID of the incident' }),
-  reference: z.string().meta({ description: 'The reference for people, such as `INC-4`; never changes' }),
-  revision,
-  title: z.string().meta({ description: 'What has happened, in one line' }),
-  service: z.string().meta({ description: 'Slug of a service in the catalog, or another text; empty: none' }),
-  regions: z.array(z.string()).meta({ description: 'The affected regions; empty: none' }),
-  severity: z.string().meta({ description: 'Key of the severity' }),
-  status: z.string().meta({ description: 'Key of the workflow status' }),
-  issue_type: z.string().meta({ description: '`ticket`, `incident` or `postmortem`' }),
-  impact_summary: z.string().meta({ description: 'What customers notice, in words; empty: not described' }),
-  team_id: id.nullable().meta({ description: 'ID of the team that owns the incident; null: none' }),
-  created_at: instant.meta({ description: 'When the incident was created' }),
-  created_by: z.string().meta({ description: 'ID, as text, of the user whose API key created it' }),
-  archived_at: archivedAt,
-});
 
 export const teamSnapshot = z.object({
   id: id.meta({ description: 'ID of the team' }),
@@ -74,14 +56,17 @@ export const workspaceSnapshot = z.object({
   short_title_required: z.boolean().meta({ description: 'Whether a new incident must have a short title' }),
 });
 
-const changedValue = z.union([largeValue, z.unknown()]);
-const change = z.object({
-  field: z.string().meta({ description: 'The changed property; `custom_fields.` and its slug for a custom field' }),
-  from: changedValue.meta({ description: 'The value before; null: none' }),
-  to: changedValue.meta({ description: 'The value after; null: none' }),
-});
-
 const incident = incidentSnapshot.meta({ description: 'The incident after the change' });
+const changes = z.array(incidentChange);
+/** Events of earlier releases about archiving lack it. */
+const archivingChanges = changes.optional().meta({ description: 'The changed properties' });
+
+const timelineEvent = (description: string) =>
+  z.object({
+    incident: incidentReference.meta({ description: 'The incident whose timeline changed' }),
+    timeline_event: timelineEventSnapshot.meta({ description }),
+  });
+
 /** The properties of an event of another system: whose incident it is about. */
 const subject = {
   workspace_id: id.meta({ description: 'ID of the workspace, as in the envelope' }),
@@ -93,10 +78,13 @@ export const eventData = {
   'incident.created': z.object({ incident }),
   'incident.updated': z.object({
     incident,
-    changes: z.array(change).meta({ description: 'The changed properties; empty if only the timeline changed' }),
+    changes: changes.meta({ description: 'The changed properties; empty if only the timeline changed' }),
   }),
-  'incident.archived': z.object({ incident }),
-  'incident.restored': z.object({ incident }),
+  'incident.archived': z.object({ incident, changes: archivingChanges }),
+  'incident.restored': z.object({ incident, changes: archivingChanges }),
+  'timeline_event.created': timelineEvent('The new timeline event'),
+  'timeline_event.updated': timelineEvent('The timeline event after the change'),
+  'timeline_event.deleted': timelineEvent('The timeline event as it was before it was deleted'),
   'service.changed': z.object({
     version,
     service: serviceSnapshot.meta({ description: 'The service after the change' }),
@@ -150,7 +138,6 @@ export const eventData = {
 
 export type EventType = keyof typeof eventData;
 export type EventData<Type extends EventType> = z.infer<(typeof eventData)[Type]>;
-export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;
 export type TeamSnapshot = z.infer<typeof teamSnapshot>;
 export type ServiceSnapshot = z.infer<typeof serviceSnapshot>;
 export type UserSnapshot = z.infer<typeof userSnapshot>;

@@ -20,8 +20,6 @@ export {
   type EventData,
   eventData,
   type EventType,
-  incidentSnapshot,
-  type IncidentSnapshot,
   serviceSnapshot,
   type ServiceSnapshot,
   teamSnapshot,
@@ -52,6 +50,16 @@ export {
   userChanges,
   type UserChanges,
 } from './internal.ts';
+export {
+  incidentReference,
+  type IncidentReference,
+  incidentSnapshot,
+  type IncidentSnapshot,
+  publishedIncident,
+  type PublishedIncident,
+  timelineEventSnapshot,
+  type TimelineEventSnapshot,
+} from './incident-snapshots.ts';
 export { isLargeValue, largeValue, type LargeValue, MAX_VALUE_BYTES } from './large-value.ts';
 export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
 export { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName, QUEUES } from './topology.ts';

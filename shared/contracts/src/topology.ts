@@ -5,10 +5,15 @@ export const exchangeName = (namespace: string) => `${namespace}.events`;
 export const queueName = (namespace: string, queue: QueueDefinition) => `${namespace}.${queue.name}`;
 export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) => `${queueName(namespace, queue)}.dead`;
 
-/** A durable queue and the routing keys that are bound to it. */
+/**
+ * A durable queue and the routing keys that are bound to it. Bind a type only if the consumer of the previous release
+ * knows it, or use a new queue: during an upgrade that consumer would reject the messages as malformed.
+ */
 export interface QueueDefinition {
   name: string;
   bindings: readonly EventType[];
+  /** Of several consumers one gets all messages, so that they are handled in the order of the queue. */
+  singleActiveConsumer?: true;
 }
 
 /**
@@ -17,6 +22,22 @@ export interface QueueDefinition {
  */
 export const QUEUES = {
   webhookIncidents: { name: 'webhook.incidents', bindings: ['incident.created'] },
+  webhookFeed: {
+    name: 'webhook.feed',
+    bindings: [
+      'incident.created',
+      'incident.updated',
+      'incident.archived',
+      'incident.restored',
+      'timeline_event.created',
+      'timeline_event.updated',
+      'timeline_event.deleted',
+      'service.changed',
+      'team.changed',
+      'custom-field.changed',
+    ],
+    singleActiveConsumer: true,
+  },
   incidentReplicas: {
     name: 'incident.replicas',
     bindings: ['service.changed', 'team.changed', 'custom-field.changed', 'user.changed', 'workspace.changed'],

@@ -11,11 +11,7 @@ export function checkAccess(
   caller: { scopes: readonly string[]; seat: Principal['seat']; permissions: readonly string[] },
   { scope, needs = [] }: Pick<Contract, 'scope' | 'needs'>,
 ): void {
-  if (!caller.scopes.includes(scope)) {
-    throw new DomainError('missing_scope', `The token lacks the scope ${scope}`, {
-      details: { required_scope: scope },
-    });
-  }
+  checkScope(caller.scopes, scope);
   if (needs.includes('active_responder') && caller.seat !== 'responder') {
     throw new DomainError('responder_seat_required', "The token's owner has no responder seat", {
       details: { required_seat: 'responder' },
@@ -27,4 +23,17 @@ export function checkAccess(
       details: { required_permission: permission },
     });
   }
+}
+
+function checkScope(scopes: readonly string[], required: Contract['scope']): void {
+  if (typeof required === 'string') {
+    if (scopes.includes(required)) return;
+    throw new DomainError('missing_scope', `The token lacks the scope ${required}`, {
+      details: { required_scope: required },
+    });
+  }
+  if (required.some((scope) => scopes.includes(scope))) return;
+  throw new DomainError('missing_scope', `The token has none of the scopes ${required.join(', ')}`, {
+    details: { required_scopes: required },
+  });
 }

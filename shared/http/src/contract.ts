@@ -2,8 +2,10 @@ import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
+import type { EventStream } from './event-stream.ts';
 import type { JsonRows } from './json-rows.ts';
 import type { Prerequisite, Principal, Scope } from './principal.ts';
+import type { Waiting } from './waiting.ts';
 
 /** Milliseconds. */
 export const DEFAULT_DEADLINE = 10_000;
@@ -26,7 +28,8 @@ export interface Contract {
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  readonly scope: Scope;
+  /** The scope that a key needs; of several, one is enough, and the handler returns what the key may read. */
+  readonly scope: Scope | readonly Scope[];
   /** What the operation requires of the key's owner and of the incident. */
   readonly needs?: readonly Prerequisite[];
   readonly params?: z.ZodObject;
@@ -45,6 +48,13 @@ export interface Contract {
   readonly precondition?: boolean;
   /** Milliseconds from the whole request at the gateway to the beginning of the response; default `DEFAULT_DEADLINE`. */
   readonly deadline?: number;
+  /**
+   * Milliseconds that a request may wait for something to happen, which the deadline includes. Then it has a `waiting`,
+   * and neither counts among the requests under way nor holds a slot (contract: Waiting and streaming).
+   */
+  readonly wait?: number;
+  /** The response may also be a stream of server-sent events with data of this schema, for operations with `wait`. */
+  readonly stream?: z.ZodType;
   /** What a request counts toward the workspace's limit of cost; default: 1 (contract: Limits). */
   readonly cost?: Cost;
   readonly deprecated?: Deprecation;
@@ -90,7 +100,8 @@ export interface RouteRequest<Params, Query, Body> {
 }
 
 /** The request of one contract. */
-export type RequestOf<C extends Contract> = RouteRequest<PartOf<C, 'params'>, PartOf<C, 'query'>, PartOf<C, 'body'>>;
+export type RequestOf<C extends Contract> = RouteRequest<PartOf<C, 'params'>, PartOf<C, 'query'>, PartOf<C, 'body'>> &
+  (C extends { readonly wait: number } ? { waiting: Waiting } : unknown);
 
 /** A handler's response. `body` is serialised as JSON; `text`, such as a stored response, is sent unchanged. */
 export interface Reply<Body = unknown> {
@@ -101,6 +112,8 @@ export interface Reply<Body = unknown> {
   /** Sent as Service-Resource-Version. */
   revision?: number | undefined;
   headers?: Record<string, string>;
+  /** Instead of a body, if the client wants a stream and the contract has one. */
+  stream?: EventStream;
 }
 
 /** A body whose lists may be `JsonRows`. */
@@ -128,7 +141,7 @@ export function implement<C extends Contracts>(contracts: C, handlers: Handlers<
   return Object.entries(contracts).map(([id, contract]) => ({
     ...contract,
     id,
-    handle: handlers[id as keyof C] as Route['handle'],
+    handle: handlers[id as keyof C] as unknown as Route['handle'],
   }));
 }
 

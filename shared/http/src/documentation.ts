@@ -9,6 +9,10 @@ type ReplyExample<C extends Contract> = C['reply'] extends { readonly body: infe
   ? { readonly reply: Input<Schema> }
   : unknown;
 
+type StreamExample<C> = C extends { readonly stream: infer Schema }
+  ? { readonly stream: readonly { readonly id: string; readonly event: string; readonly data: Input<Schema> }[] }
+  : unknown;
+
 /** What the API description says about an operation beyond its contract. */
 export type OperationDocumentation<C extends Contract> = {
   /** Markdown; what the operation does, and what its schemas do not say. */
@@ -16,7 +20,8 @@ export type OperationDocumentation<C extends Contract> = {
   // No examples of query parameters: the reference would send them with every request.
 } & Example<C, 'params'> &
   Example<C, 'body'> &
-  ReplyExample<C>;
+  ReplyExample<C> &
+  StreamExample<C>;
 
 /** The documentation of every operation of a service; only the generator of the API description reads it. */
 export type Documentation<C extends Contracts> = { readonly [Id in keyof C]: OperationDocumentation<C[Id]> };
@@ -35,4 +40,5 @@ export interface AnyDocumentation {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly reply?: unknown;
+  readonly stream?: readonly { readonly id: string; readonly event: string; readonly data: unknown }[];
 }

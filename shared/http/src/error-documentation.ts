@@ -15,6 +15,11 @@ export const ERROR_DOCUMENTATION: Readonly<Record<ErrorCode, ErrorDocumentation>
     when: 'The request has no valid token of this workspace.',
     message: 'Send a valid API token of this workspace',
   },
+  cursor_expired: {
+    when: 'Events behind the cursor are deleted, or the database was restored. Take a new cursor with `from=now`, read the lists, and continue with the cursor.',
+    message: 'The cursor is too old; take a new one with from=now, read the lists, and continue with the cursor',
+    field: 'after',
+  },
   duplicate_slug: {
     when: 'Another resource of the workspace has the slug; archived resources keep theirs.',
     message: 'Another service has or had the slug checkout_api',

@@ -4,6 +4,7 @@
  */
 export const ERROR_STATUS = {
   authentication_required: 401,
+  cursor_expired: 410,
   duplicate_slug: 409,
   idempotency_in_progress: 409,
   idempotency_key_reused: 409,

@@ -1,7 +1,17 @@
-import { type Logger, Histogram, type Metrics, readiness, type ReadinessCheck } from '@tocsin/runtime';
+import {
+  type BuildInfo,
+  Gauge,
+  Histogram,
+  type Logger,
+  type Metrics,
+  readiness,
+  type ReadinessCheck,
+} from '@tocsin/runtime';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { InternalRoute, Route } from './contract.ts';
+import { DESCRIPTION_PATH, descriptionRoute } from './description-route.ts';
 import { notFound } from './errors.ts';
+import { HEARTBEAT } from './event-stream.ts';
 import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendError, sendHealth, sendJson } from './replies.ts';
@@ -9,13 +19,19 @@ import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
 import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
+import { STREAM_LIFETIME } from './waiting.ts';
+import { type WaitingPlaces, waitingPlaces } from './waiting-places.ts';
 
 export interface HttpAppOptions {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
+  /** The description of the API, as JSON. */
+  description?: Buffer | undefined;
   readinessChecks: readonly ReadinessCheck[];
   /** Whether the process no longer works, so that it has to be restarted. */
   isStuck?: () => boolean;
+  /** What `/healthz` says about the sources that run. */
+  build?: BuildInfo;
   principals: PrincipalVerifier;
   log: Logger;
   metrics: Metrics;
@@ -23,11 +39,19 @@ export interface HttpAppOptions {
   checkReplies?: boolean;
   /** Default: one count for all APIs of this process. */
   unsentBytes?: UnsentBytes;
+  /** For tests: other times than the usual ones; milliseconds. */
+  streamTimes?: { heartbeat: number; lifetime: { least: number; random: number } };
+  /** Default: those of this API. */
+  waitingPlaces?: WaitingPlaces;
 }
 
-/** The HTTP API of a service: routes for users, internal routes for other services, health and metrics. */
+/**
+ * The HTTP API of a service: routes for users, internal routes for other services, the description, health and metrics.
+ */
 export function httpApp(options: HttpAppOptions): Express {
   const { principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
+  const { streamTimes = { heartbeat: HEARTBEAT, lifetime: STREAM_LIFETIME }, waitingPlaces: places = waitingPlaces() } =
+    options;
   const refusals = refusalsOf(metrics, log);
   const app = express();
   app.disable('x-powered-by');
@@ -40,8 +64,10 @@ export function httpApp(options: HttpAppOptions): Express {
 
   addOperationalRoutes(app, options);
   const timed = requestTimer(metrics);
+  if (options.routes.some(({ wait }) => wait !== undefined)) observeWaiting(metrics, places);
+  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places };
   for (const route of [...options.routes].sort(literalFirst)) {
-    const handler = routeHandler(route, { principals, log, checkReplies, unsentBytes });
+    const handler = routeHandler(route, handling);
     app[route.method](expressPath(route.path), timed(route.id), handler);
   }
   for (const route of options.internalRoutes ?? []) app.get(route.path, internalRouteHandler(route, principals));
@@ -61,9 +87,12 @@ export function httpApp(options: HttpAppOptions): Express {
   return app;
 }
 
-function addOperationalRoutes(app: Express, { readinessChecks, metrics, isStuck }: HttpAppOptions): void {
+function addOperationalRoutes(app: Express, options: HttpAppOptions): void {
+  const { description, readinessChecks, metrics, isStuck, build } = options;
+  const sources = build && { version: build.version, commit: build.commit };
+  if (description !== undefined) app.get(DESCRIPTION_PATH, descriptionRoute(description));
   app.get('/healthz', (_request, response) => {
-    sendHealth(response, isStuck?.() === true);
+    sendHealth(response, isStuck?.() === true, sources);
   });
   app.get('/readyz', async (_request, response) => {
     const { ready, dependencies } = await readiness(readinessChecks);
@@ -85,10 +114,25 @@ function requestTimer(metrics: Metrics): (route: string) => RequestHandler {
     registers: [metrics],
   });
   return (route) => (_request, response, next) => {
-    const stop = duration.startTimer({ route });
-    response.once('close', () => stop({ status: response.statusCode }));
+    const start = performance.now();
+    response.once('close', () => {
+      // The wait for an event says nothing about the service.
+      const end = (response.locals['waitingSince'] as number | undefined) ?? performance.now();
+      duration.observe({ route, status: response.statusCode }, (end - start) / 1_000);
+    });
     next();
   };
+}
+
+function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
+  new Gauge({
+    name: 'tocsin_http_waiting_requests',
+    help: 'Requests that wait for events or stream them',
+    registers: [metrics],
+    collect() {
+      this.set(places.count);
+    },
+  });
 }
 
 const expressPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');

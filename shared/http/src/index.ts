@@ -28,6 +28,9 @@ export {
   serviceUnavailable,
   shareExceeded,
 } from './errors.ts';
+export { drainOf } from './drain.ts';
+export type { EventStream, ServerSentEvent, StreamPart } from './event-stream.ts';
+export { visibleFrom } from './history.ts';
 export { httpApp, type HttpAppOptions } from './http-app.ts';
 export {
   idempotencyInProgress,
@@ -44,6 +47,7 @@ export { checkStorable, checkText, parseJson } from './json.ts';
 export { jsonEqual } from './json-equal.ts';
 export { checkWeight } from './json-weight.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
+export { DESCRIPTION_PATH, entityTagOf } from './description-route.ts';
 export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
 export { JsonRows } from './json-rows.ts';
@@ -98,3 +102,5 @@ export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';
 export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
 export { validate } from './validate.ts';
+export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type Waiting } from './waiting.ts';
+export { type WaitingPlaces, waitingPlaces } from './waiting-places.ts';

@@ -1,36 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ShareHolder } from '@tocsin/runtime';
 
-/** How many pages with large rows are built for one workspace at the same time. */
-const AT_ONCE = 2;
+/** Milliseconds: no pause between two pages is longer. */
+const MAX_PAUSE = 500;
 
 interface Turns {
-  running: number;
   /** In the order of arrival; the gateway limits how many requests of a workspace are under way. */
   readonly waiting: (() => void)[];
 }
 
+/** The workspaces for which a page is being built, or which pause after one. */
 const turnsOf = new Map<ShareHolder, Turns>();
 
 /**
- * Runs `work` when it is its workspace's turn. Large rows take much time and memory to read and to serialise, and
- * requests of other workspaces must be served meanwhile.
+ * Runs `work` when it is its workspace's turn: one page with large rows at a time, and after it a pause as long as the
+ * page took. Large rows take much time and memory to read and to serialise; so the pages of one workspace take at most
+ * half of the process's time, however many it asks for.
  */
 export async function inTurn<Result>(holder: ShareHolder, work: () => Promise<Result>): Promise<Result> {
-  const turns = turnsOf.get(holder) ?? { running: 0, waiting: [] };
-  turnsOf.set(holder, turns);
-  if (turns.running === AT_ONCE) {
+  const turns = turnsOf.get(holder);
+  if (turns === undefined) turnsOf.set(holder, { waiting: [] });
+  else {
     const { promise, resolve } = Promise.withResolvers<void>();
     turns.waiting.push(resolve);
     await promise;
-  } else turns.running += 1;
+  }
+  const start = performance.now();
   try {
     return await work();
   } finally {
-    const next = turns.waiting.shift();
-    if (next !== undefined) next();
-    else {
-      turns.running -= 1;
-      if (turns.running === 0) turnsOf.delete(holder);
-    }
+    void endTurn(holder, performance.now() - start);
   }
+}
+
+async function endTurn(holder: ShareHolder, duration: number): Promise<void> {
+  await delay(Math.min(duration, MAX_PAUSE));
+  const next = turnsOf.get(holder)?.waiting.shift();
+  if (next === undefined) turnsOf.delete(holder);
+  else next();
 }

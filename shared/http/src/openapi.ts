@@ -9,8 +9,10 @@ import { type Contract, type Contracts, DEFAULT_DEADLINE } from './contract.ts';
 import type { AnyDocumentation, WebhookDocumentation } from './documentation.ts';
 import { ERROR_DOCUMENTATION } from './error-documentation.ts';
 import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
+import { messageOf } from './event-stream.ts';
 import { errorCodesOf } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, REPLAYED_HEADER, VERSION_HEADER } from './preconditions.ts';
+import { EVENT_STREAM, LAST_EVENT_ID_HEADER } from './waiting.ts';
 
 /** The OpenAPI extensions from which the gateway builds its route table. */
 export const EXTENSIONS = {
@@ -19,6 +21,7 @@ export const EXTENSIONS = {
   needs: 'x-tocsin-prerequisites',
   deprecation: 'x-tocsin-deprecation',
   deadline: 'x-deadline-seconds',
+  wait: 'x-wait-seconds',
   cost: 'x-tocsin-cost',
 } as const;
 
@@ -137,6 +140,11 @@ function operation(options: {
         description: 'Visible ASCII characters. The same key with the same body has one effect and one response.',
       }),
     }),
+    ...(contract.stream !== undefined && {
+      [LAST_EVENT_ID_HEADER]: z.string().max(4096).optional().meta({
+        description: 'Of a stream that is opened again: the `id` of its last message, instead of `after`',
+      }),
+    }),
     ...(contract.precondition === true && {
       [IF_VERSION_HEADER]: z.int().min(1).meta({ description: 'The revision that the change is based on' }),
     }),
@@ -154,6 +162,7 @@ function operation(options: {
     [EXTENSIONS.scope]: contract.scope,
     [EXTENSIONS.needs]: contract.needs ?? [],
     [EXTENSIONS.deadline]: (contract.deadline ?? DEFAULT_DEADLINE) / 1_000,
+    ...(contract.wait !== undefined && { [EXTENSIONS.wait]: contract.wait / 1_000 }),
     ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
     request: {
       ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),
@@ -163,7 +172,7 @@ function operation(options: {
         body: { required: contract.bodyOptional !== true, content: json(contract.body, documentation?.body) },
       }),
     },
-    responses: { [contract.reply.status]: success(contract, documentation?.reply), ...failures(contract) },
+    responses: { [contract.reply.status]: success(contract, documentation), ...failures(contract) },
   };
 }
 
@@ -185,12 +194,25 @@ function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unk
   return z.strictObject(Object.fromEntries(shape));
 }
 
-function success(contract: Contract, example: unknown): ResponseConfig {
+function success(contract: Contract, documentation: AnyDocumentation | undefined): ResponseConfig {
   return {
     description: contract.reply.body === undefined ? 'Success, without a body' : 'Success',
     headers: references(successHeaders(contract)),
-    ...(contract.reply.body !== undefined && { content: json(contract.reply.body, example) }),
+    ...(contract.reply.body !== undefined && {
+      content: { ...json(contract.reply.body, documentation?.reply), ...stream(contract, documentation) },
+    }),
   };
+}
+
+/** The media type of server-sent events, of which OpenAPI 3.1 can only say that they are text. */
+function stream({ stream: data }: Contract, documentation: AnyDocumentation | undefined) {
+  if (data === undefined) return {};
+  const schema = z.string().meta({ description: 'Server-sent events; the `data` of each is an event as JSON' });
+  const example = documentation?.stream?.map(({ data: value, ...message }) => {
+    data.parse(value);
+    return messageOf({ ...message, data: JSON.stringify(value) });
+  });
+  return { [EVENT_STREAM]: { schema, ...(example !== undefined && { example: example.join('') }) } };
 }
 
 const successHeaders = (contract: Contract): HeaderName[] => [

@@ -47,7 +47,7 @@ export interface CursorScope {
 export interface Cursors {
   encode(position: SegmentPosition, scope: CursorScope): string;
   /**
-   * @throws DomainError `invalid_request` with `field: "cursor"` if the cursor is forged or of another scope, or if its
+   * @throws DomainError `invalid_request` with the parameter as `field` if the cursor is forged or of another scope, or if its
    *   position is in none of these segments, which can happen with a cursor of another release
    */
   decode<Of extends SortSegment>(cursor: string, scope: CursorScope, segments: readonly Of[]): SegmentPosition<Of>;
@@ -61,7 +61,8 @@ export const cursorsOf = <const Of extends SortSegment>(cursors: Cursors, segmen
 
 const MAC_BYTES = 32;
 
-export function signedCursors(keyring: Keyring): Cursors {
+/** @param parameter the query parameter that has the cursor, which errors name */
+export function signedCursors(keyring: Keyring, parameter = 'cursor'): Cursors {
   // The scope is signed but not part of the cursor, so that cursors stay short with any filters.
   const message = (payload: Buffer, scope: CursorScope) =>
     Buffer.concat([createHash('sha256').update(canonicalJson(scope)).digest(), payload]);
@@ -79,11 +80,11 @@ export function signedCursors(keyring: Keyring): Cursors {
         bytes.toString('base64url') !== cursor ||
         !keyring.verify(message(payload, scope), bytes.subarray(0, MAC_BYTES))
       ) {
-        throw invalidRequest('cursor', 'Must be a next_cursor of this list with the same filters and sort');
+        throw invalidRequest(parameter, 'Must be a next_cursor of this list with the same filters and sort');
       }
       const segmentPosition = readSegmentPosition(JSON.parse(payload.toString()), segments);
       if (segmentPosition === undefined) {
-        throw invalidRequest('cursor', 'Is out of date; start again without a cursor');
+        throw invalidRequest(parameter, 'Is out of date; start again without a cursor');
       }
       return segmentPosition;
     },

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply, Route } from './contract.ts';
 import { type DomainError, errorBody } from './errors.ts';
+import type { EventStream } from './event-stream.ts';
 import { jsonPieces, withParsedRows } from './json-rows.ts';
 import { VERSION_HEADER } from './preconditions.ts';
 import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from './unsent-bytes.ts';
@@ -13,10 +14,16 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, jsonPieces(body));
 }
 
-/** 503 asks an orchestrator to restart the process. */
-export function sendHealth(response: ServerResponse, isStuck: boolean): void {
-  if (isStuck) sendJson(response, 503, { status: 'stuck' });
-  else sendJson(response, 200, { status: 'ok' });
+/**
+ * 503 asks an orchestrator to restart the process.
+ * @param build what the response tells about the sources that run
+ */
+export function sendHealth(
+  response: ServerResponse,
+  isStuck: boolean,
+  build: { version?: string; commit?: string | undefined } = {},
+): void {
+  sendJson(response, isStuck ? 503 : 200, { status: isStuck ? 'stuck' : 'ok', ...build });
 }
 
 /** Sends an error with its headers in the form of the contract (contract: Errors). */
@@ -84,6 +91,10 @@ async function sendInChunks(response: ServerResponse, pieces: Buffer[], unsent?:
  */
 export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
+  if (reply.stream !== undefined) {
+    if (route.stream === undefined) throw new Error(`the contract of ${route.id} has no stream`);
+    return;
+  }
   const body = withParsedRows(reply.body);
   if (route.reply.body === undefined ? body !== undefined : !route.reply.body.safeParse(body).success) {
     const detail = route.reply.body?.safeParse(body).error?.message;
@@ -93,3 +104,12 @@ export function checkReply(route: Route, reply: Reply): void {
     throw new Error(`the revision header of ${route.id} does not match its contract`);
   }
 }
+
+/** Compares the messages of a stream with the contract. */
+export const checkedStream = (route: Route, stream: EventStream): EventStream => ({
+  next: async () => {
+    const part = await stream.next();
+    for (const { data } of part?.events ?? []) route.stream?.parse(JSON.parse(data));
+    return part;
+  },
+});

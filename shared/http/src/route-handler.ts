@@ -6,22 +6,33 @@ import { readJsonBody } from './body.ts';
 import type { InternalRoute, Reply, Route } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
+import { type EventStream, sendStream } from './event-stream.ts';
 import { readPath, readQuery } from './parameters.ts';
 import { checkError } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempotencyKey } from './preconditions.ts';
 import { type Principal, PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
-import { checkReply, sendJson, sendReply } from './replies.ts';
+import { checkedStream, checkReply, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
+import { toDomainError } from './to-domain-error.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { validate, validateQuery } from './validate.ts';
+import { openWaiting, type Waiting } from './waiting.ts';
+import type { WaitingPlaces } from './waiting-places.ts';
 
 const NOTHING = z.strictObject({});
 
+export interface RouteHandlerOptions {
+  principals: PrincipalVerifier;
+  log: Logger;
+  checkReplies: boolean;
+  unsentBytes: UnsentBytes;
+  waitingPlaces: WaitingPlaces;
+  /** Milliseconds. */
+  streamTimes: { heartbeat: number; lifetime: { least: number; random: number } };
+}
+
 /** Handles requests of users, whom the gateway has authenticated. */
-export function routeHandler(
-  route: Route,
-  options: { principals: PrincipalVerifier; log: Logger; checkReplies: boolean; unsentBytes: UnsentBytes },
-): RequestHandler {
+export function routeHandler(route: Route, options: RouteHandlerOptions): RequestHandler {
   return async (request, response) => {
     const principal = options.principals.user(request.get(PRINCIPAL_HEADER));
     if (principal === undefined) {
@@ -35,17 +46,49 @@ export function routeHandler(
       response.setHeaders(new Map(Object.entries(headers)));
     }
     checkAccess(principal, route);
-    const work = requestWork(response, { holder: principal.workspace.id, readOnly: route.method === 'get' });
-    const reply = await runForRequest(work, async () =>
-      handle(route, { request, principal, log: options.log }).catch((error: unknown) => {
+    const workspaceId = principal.workspace.id;
+    const newWork = () => requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
+    const waiting = waitingOf(route, { request, response, workspaceId, options });
+    const reply = await runForRequest(newWork(), async () =>
+      handle(route, { request, principal, waiting, log: options.log }).catch((error: unknown) => {
         if (options.checkReplies) checkError(route, error);
         throw error;
       }),
     );
     if (options.checkReplies) checkReply(route, reply);
-    sendReply(response, { route, reply, workspaceId: principal.workspace.id, unsent: options.unsentBytes });
+    if (reply.stream === undefined || waiting === undefined) {
+      sendReply(response, { route, reply, workspaceId, unsent: options.unsentBytes });
+      return;
+    }
+    const stream = options.checkReplies ? checkedStream(route, reply.stream) : reply.stream;
+    await sendStream(response, inTurns(stream, newWork), {
+      workspaceId,
+      unsent: options.unsentBytes,
+      signal: waiting.signal,
+      heartbeat: options.streamTimes.heartbeat,
+      onError: (error) => toDomainError(error, request, options.log),
+    });
   };
 }
+
+const waitingOf = (
+  route: Route,
+  from: { request: Request; response: Response; workspaceId: number; options: RouteHandlerOptions },
+): Waiting | undefined => {
+  if (route.wait === undefined) return undefined;
+  const { request, response, workspaceId, options } = from;
+  return openWaiting(request, response, {
+    streams: route.stream !== undefined,
+    workspaceId,
+    places: options.waitingPlaces,
+    lifetime: options.streamTimes.lifetime,
+  });
+};
+
+/** Reads each part of a stream as a request of its own: it has the time for statements that a request has. */
+const inTurns = (stream: EventStream, newWork: () => RequestWork): EventStream => ({
+  next: async () => runForRequest(newWork(), async () => stream.next()),
+});
 
 /** Handles requests of our own services. */
 export function internalRouteHandler(
@@ -73,8 +116,9 @@ const requestWork = (response: Response, options: { holder: number | string; rea
 /** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
 async function handle(
   route: Route,
-  { request, principal, log }: { request: Request; principal: Principal; log: Logger },
+  from: { request: Request; principal: Principal; waiting: Waiting | undefined; log: Logger },
 ): Promise<Reply> {
+  const { request, principal, waiting, log } = from;
   const requestId = requestIdOf(request);
   const params = validate(
     route.params ?? NOTHING,
@@ -98,6 +142,7 @@ async function handle(
     expectedRevision,
     idempotencyKey,
     log: log.child({ request_id: requestId }),
+    ...(waiting !== undefined && { waiting }),
   });
 }
 

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bind } from './bind.ts';
+import { newDrain, setDrain } from './drain.ts';
 import { rejectMalformedRequest } from './malformed-request.ts';
 import { cutOffStalledReaders } from './stalled-readers.ts';
 
@@ -32,7 +33,7 @@ export async function listen(
   { stallTimeout, ...address }: { host: string; port: number; stallTimeout?: number },
   onConnection?: (socket: Socket) => void,
 ): Promise<HttpServer> {
-  let draining = false;
+  const drain = newDrain();
   const responses = new WeakMap<Duplex, ServerResponse>();
   // The handler rejects a missing Host with an error body in the usual format.
   const options = {
@@ -42,10 +43,11 @@ export async function listen(
   };
   const server = createServer(options, (request, response) => {
     responses.set(request.socket, response);
+    setDrain(request, drain);
     // While draining: a client with a keep-alive connection must not send another request on it.
     // After an upgrade request: Node parses nothing that follows, so the client must send further requests on a new
     // connection.
-    if (draining || offersUpgrade(request)) response.setHeader('Connection', 'close');
+    if (drain.hasBegun || offersUpgrade(request)) response.setHeader('Connection', 'close');
     handler(request, response);
   });
   if (onConnection !== undefined) server.on('connection', onConnection);
@@ -67,8 +69,8 @@ export async function listen(
     port: bound.port,
     url: `http://${bound.host}:${bound.port}`,
     close: async () => {
-      draining = true;
       const closed = bound.close();
+      drain.begin();
       const idle = setInterval(() => server.closeIdleConnections(), 100);
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT);
       await closed;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { RequestWork, runForRequest } from '@tocsin/runtime';
 import fc from '@tocsin/testing/fuzz';
 import { buildPage, MAX_PAGE_BYTES } from '../src/index.ts';
 import { jsonPieces, withParsedRows } from '../src/json-rows.ts';
@@ -96,6 +97,34 @@ describe('a page', () => {
     expect(page.pagination.next_cursor).toBe('2');
     expect(read).toEqual([1, 2, 3]);
   });
+});
+
+test('pages with large rows are built one at a time for a workspace, and those of another do not wait', async () => {
+  let building = 0;
+  const hold = Promise.withResolvers<void>();
+  const build = async (holder: number, row: () => Promise<void>) =>
+    runForRequest(new RequestWork({ holder, readOnly: true, isClientGone: () => false }), async () =>
+      buildPage({
+        listed: [{ largeWeight: 1_000_000 }],
+        limit: 1,
+        whole: async function* (listed) {
+          building += 1;
+          await row();
+          building -= 1;
+          yield listed[0];
+        },
+        view: (shown) => shown,
+        nextCursor: () => '',
+      }),
+    );
+  const held = [1, 1, 1].map(async (holder) => build(holder, async () => hold.promise));
+  expect(building).toBe(1);
+  const { rows } = await build(2, async () => undefined);
+  expect(rows.parse()).toHaveLength(1);
+  expect(building).toBe(1);
+  hold.resolve();
+  await Promise.all(held);
+  expect(building).toBe(0);
 });
 
 test('a body with rows has the JSON of the same body with a list', async () => {

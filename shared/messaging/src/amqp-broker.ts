@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
 import { type Logger, settleWithin } from '@tocsin/runtime';
 import {
   type Channel,
@@ -11,6 +11,7 @@ import {
   type ConsumeMessage,
   type Options,
 } from 'amqplib';
+import { Acknowledgements } from './amqp-acknowledgements.ts';
 import { confirmPublisher, type Publisher } from './amqp-publisher.ts';
 import { declareTopology } from './amqp-topology.ts';
 import {
@@ -52,6 +53,8 @@ interface Consumer {
   prefetch: number;
   /** Ends the delays of messages that wait for a retry or to be requeued. */
   stopping: AbortController;
+  /** Messages that are still delivered are left to the next consumer. */
+  isFinishing: boolean;
   /** Set by `stop`; settles once no further message is delivered. */
   cancelled: Promise<Channel | undefined> | undefined;
   /** Settles when the last attempt to start consuming has succeeded or failed. */
@@ -117,6 +120,7 @@ export class AmqpBroker implements Broker {
       handle,
       prefetch: options.prefetch ?? PREFETCH,
       stopping: new AbortController(),
+      isFinishing: false,
       cancelled: undefined,
       starting: Promise.resolve(),
       channel: undefined,
@@ -128,22 +132,43 @@ export class AmqpBroker implements Broker {
     // Does not destroy the connection on a timeout: other consumers may use it, and `close` ends it anyway.
     const attemptStep = async (step: Promise<unknown>) =>
       withTimeout(undefined, step, CLOSE_TIMEOUT).catch(() => undefined);
-    const cancel = async () => {
+    const cancel = async (waitForRequeue: boolean) => {
       this.#consumers.delete(consumer);
       await attemptStep(consumer.starting);
       const { channel, tag } = consumer;
-      if (channel !== undefined && tag !== undefined) await attemptStep(channel.cancel(tag));
+      // The next consumer of a queue with a single active one must not begin before this one has finished. Closing the
+      // channel then hands over the queue.
+      const isKept = queue.singleActiveConsumer === true && !waitForRequeue;
+      if (channel !== undefined && tag !== undefined && !isKept) await attemptStep(channel.cancel(tag));
       return channel;
     };
     let closing: Promise<unknown> | undefined;
     return {
+      get active() {
+        return consumer.tag !== undefined && consumer.cancelled === undefined;
+      },
       stop: async ({ waitForRequeue = false } = {}) => {
-        const channel = await (consumer.cancelled ??= cancel());
+        if (!waitForRequeue && queue.singleActiveConsumer === true) consumer.isFinishing = true;
+        const channel = await (consumer.cancelled ??= cancel(waitForRequeue));
         if (!waitForRequeue) consumer.stopping.abort();
         await Promise.all(consumer.inFlight);
         if (channel !== undefined) await (closing ??= attemptStep(channel.close()));
       },
     };
+  }
+
+  async countDeadLetters(queue: QueueDefinition): Promise<number> {
+    const session = this.#session;
+    if (session === undefined) throw new Error('the broker is not connected');
+    // A channel of its own: the broker closes the channel that asks for a queue which does not exist.
+    const channel = await withTimeout(undefined, session.consuming.createChannel(), CLOSE_TIMEOUT);
+    channel.on('error', () => undefined);
+    try {
+      const asking = channel.checkQueue(deadLetterQueueName(this.#namespace, queue));
+      return (await withTimeout(undefined, asking, CLOSE_TIMEOUT)).messageCount;
+    } finally {
+      void channel.close().catch(() => undefined);
+    }
   }
 
   async close(): Promise<void> {
@@ -266,12 +291,15 @@ export class AmqpBroker implements Broker {
       channel.once('close', reopen);
       await withTimeout(session.consuming, declareTopology(channel, this.#namespace));
       await withTimeout(session.consuming, channel.prefetch(consumer.prefetch));
+      const acknowledgements = new Acknowledgements(channel);
       const consuming = channel.consume(queueName(this.#namespace, consumer.queue), (message) => {
         if (message === null) {
           void channel.close().catch(() => undefined);
           return;
         }
-        const work = this.#handleMessage(session, consumer, channel, message).finally(() =>
+        acknowledgements.delivered(message);
+        if (consumer.isFinishing) return;
+        const work = this.#handleMessage(session, { consumer, acknowledgements, message }).finally(() =>
           consumer.inFlight.delete(work),
         );
         consumer.inFlight.add(work);
@@ -286,24 +314,35 @@ export class AmqpBroker implements Broker {
     }
   }
 
-  async #handleMessage(session: Session, consumer: Consumer, channel: Channel, message: ConsumeMessage): Promise<void> {
+  async #handleMessage(
+    session: Session,
+    {
+      consumer,
+      acknowledgements,
+      message,
+    }: { consumer: Consumer; acknowledgements: Acknowledgements; message: ConsumeMessage },
+  ): Promise<void> {
     const { content, fields } = message;
-    const disposition = await dispositionOf(consumer.handle, { body: content, redelivered: fields.redelivered });
+    const disposition = await dispositionOf(consumer.handle, {
+      body: content,
+      redelivered: fields.redelivered,
+      isLost: () => acknowledgements.isClosed,
+    });
     const { signal } = consumer.stopping;
     try {
-      if (disposition === 'ack') channel.ack(message);
-      else if (disposition === 'dead-letter') channel.reject(message, false);
+      if (disposition === 'ack') acknowledgements.ack(message);
+      else if (disposition === 'dead-letter') acknowledgements.reject(message, { requeue: false });
+      else if (disposition === 'leave') return;
       else if (disposition === 'requeue') {
         // Otherwise the message would be delivered to this consumer again at once.
         await consumer.cancelled;
-        if (await this.#republish(session, consumer, message)) channel.ack(message);
+        if (await this.#republish(session, consumer, message)) acknowledgements.ack(message);
       } else {
         const previousFailures = previousDeliveries(message);
         // No delay after the last failure: the message is dead-lettered.
         if (previousFailures + 1 < DELIVERY_LIMIT) await pause(retryDelay(this.#retryDelays, previousFailures), signal);
         // A stopping consumer leaves that to the closing channel: rejected now, the message could return to it.
-        // reject, not nack: newer brokers do not count a nack against the delivery limit.
-        if (!signal.aborted) channel.reject(message, true);
+        if (!signal.aborted) acknowledgements.reject(message, { requeue: true });
       }
     } catch {
       // The channel is closed, so the broker delivers the message again; the inbox detects the duplicate.

@@ -1,4 +1,4 @@
-import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, exchangeName, type QueueDefinition, QUEUES, queueName } from '@tocsin/contracts';
 import type { Channel } from 'amqplib';
 import { DELIVERY_LIMIT } from './broker.ts';
 
@@ -9,7 +9,7 @@ import { DELIVERY_LIMIT } from './broker.ts';
 export async function declareTopology(channel: Channel, namespace: string): Promise<void> {
   const exchange = exchangeName(namespace);
   await channel.assertExchange(exchange, 'topic', { durable: true });
-  for (const queue of Object.values(QUEUES)) {
+  for (const queue of Object.values<QueueDefinition>(QUEUES)) {
     const name = queueName(namespace, queue);
     const deadLetters = deadLetterQueueName(namespace, queue);
     await channel.assertQueue(deadLetters, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -23,6 +23,7 @@ export async function declareTopology(channel: Channel, namespace: string): Prom
         'x-dead-letter-routing-key': deadLetters,
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
+        ...(queue.singleActiveConsumer === true && { 'x-single-active-consumer': true }),
       },
     });
     for (const key of queue.bindings) await channel.bindQueue(name, exchange, key);

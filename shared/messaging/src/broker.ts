@@ -27,14 +27,17 @@ export interface IncomingMessage {
   body: Buffer;
   /** False at the first delivery. */
   redelivered: boolean;
+  /** Whether the broker delivers it again in any case, because the channel that it came by is closed. */
+  isLost?: () => boolean;
 }
 
 /**
  * What to do with a delivered message. `retry`: the broker delivers it again, after a delay that grows with each
  * delivery, and dead-letters it at the delivery limit. `requeue`: it goes back to its queue as if it had never been
- * delivered.
+ * delivered. `leave`: nothing; the subscription is about to stop, and then the message is again where it was in its
+ * queue.
  */
-export type Disposition = 'ack' | 'retry' | 'requeue' | 'dead-letter';
+export type Disposition = 'ack' | 'retry' | 'requeue' | 'leave' | 'dead-letter';
 
 export type MessageHandler = (message: IncomingMessage) => Promise<Disposition>;
 
@@ -48,6 +51,8 @@ export async function dispositionOf(handle: MessageHandler, message: IncomingMes
 }
 
 export interface Subscription {
+  /** Whether messages are delivered now: false without a connection, and after `stop`. */
+  readonly active: boolean;
   /**
    * Stops consuming and waits for the messages in progress. May be called again.
    * @param options.waitForRequeue also waits until messages with the disposition `requeue` are republished, even while
@@ -65,10 +70,16 @@ export interface SubscribeOptions {
 export interface Broker {
   /** Whether it accepts messages now. */
   readonly connected: boolean;
+  /** The most messages that should be published together; default: as many as the publisher likes. */
+  readonly batchSize?: number;
+  /** Whether a requeued message stays where it was in its queue; default: it goes to the end. */
+  readonly requeueKeepsOrder?: boolean;
   /** Returns one outcome a message, in order. Never rejects. */
   publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]>;
   /** Delivers messages until the subscription is stopped, across reconnections. */
   subscribe(queue: QueueDefinition, handle: MessageHandler, options?: SubscribeOptions): Subscription;
+  /** The messages in a queue's dead-letter queue; missing in a broker that does not store them. */
+  countDeadLetters?(queue: QueueDefinition): Promise<number>;
   close(): Promise<void>;
 }
 

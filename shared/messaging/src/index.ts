@@ -1,3 +1,4 @@
+export { declareTopology } from './amqp-topology.ts';
 export { AmqpBroker } from './amqp-broker.ts';
 export { type ConfirmOutcome, confirmPublisher, type AmqpMessage, type Publisher } from './amqp-publisher.ts';
 export {
@@ -13,7 +14,15 @@ export {
   type Subscription,
   type Disposition,
 } from './broker.ts';
-export { type ConsumerOptions, createInboxTable, type EventHandlers, startConsumer, sweepInbox } from './consumer.ts';
+export type { BatchBounds } from './batch-collector.ts';
+export {
+  type BatchConsumerOptions,
+  type HandleBatch,
+  type ReceivedEvent,
+  startBatchConsumer,
+} from './batch-consumer.ts';
+export { type ConsumerOptions, type EventHandlers, startConsumer } from './consumer.ts';
+export { claimInInbox, createInboxTable, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {
   createDeadLetterTable,
@@ -22,6 +31,5 @@ export {
   outbox,
   type OutboxRow,
   outboxRow,
-  type RelayOptions,
-  startRelay,
 } from './outbox.ts';
+export { type RelayOptions, startRelay } from './relay.ts';

@@ -32,12 +32,16 @@ interface Progress {
  * letters are returned to the publisher, which stores them.
  */
 export class MemoryBroker implements Broker {
-  /** By queue; several consumers of one queue take turns. */
+  /** By queue; several consumers of one queue take turns, unless one of them gets all messages. */
   readonly #consumers = new Map<string, Consumer[]>();
   /** By message ID and queue, until every queue has finished with the message. */
   readonly #progress = new Map<string, Map<string, Progress>>();
   readonly #retryDelays: readonly number[];
   readonly connected = true;
+  /** Each message is handled at once, with connections of the same pools as requests. */
+  readonly batchSize = 50;
+  /** The outbox is the queue, and keeps the message. */
+  readonly requeueKeepsOrder = true;
 
   /** @param options.retryDelays see `RETRY_DELAYS` */
   constructor(options: { retryDelays?: readonly number[] } = {}) {
@@ -51,7 +55,11 @@ export class MemoryBroker implements Broker {
   subscribe(queue: QueueDefinition, handle: MessageHandler): Subscription {
     const consumer: Consumer = { handle, inFlight: new Set() };
     this.#consumers.set(queue.name, [...this.#consumersOf(queue), consumer]);
+    const isActive = () => this.#consumersOf(queue).includes(consumer);
     return {
+      get active() {
+        return isActive();
+      },
       stop: async () => {
         this.#consumers.set(
           queue.name,
@@ -112,7 +120,7 @@ export class MemoryBroker implements Broker {
 
   #nextConsumer(queue: QueueDefinition): Consumer | undefined {
     const [first, ...others] = this.#consumersOf(queue);
-    if (first !== undefined) this.#consumers.set(queue.name, [...others, first]);
+    if (first !== undefined && queue.singleActiveConsumer !== true) this.#consumers.set(queue.name, [...others, first]);
     return first;
   }
 }

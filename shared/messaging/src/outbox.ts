@@ -1,16 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Envelope, type EventData, type EventType, type EventWorkspace, hasConsumer } from '@tocsin/contracts';
-import {
-  Counter,
-  Gauge,
-  type Instant,
-  type Knex,
-  type Logger,
-  type Metrics,
-  startPeriodicTask,
-  type PeriodicTask,
-} from '@tocsin/runtime';
-import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
+import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
+import type { Instant, Knex } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -41,11 +31,19 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
   return { message_id: envelope.id, type: envelope.type, body: JSON.stringify(envelope) };
 }
 
-/** Adds events that are published if, and only if, the transaction commits. */
+/** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
+const MAX_INSERTED_ROWS = 100;
+
+/**
+ * Adds events that are published if, and only if, the transaction commits, in the order of their IDs. Add the events of a
+ * resource after locking its row, or the row of its version: then a newer event of it always has a higher ID.
+ */
 export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
-      if (events.length > 0) await trx('outbox').insert(events.map(outboxRow));
+      for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
+        await trx('outbox').insert(events.slice(start, start + MAX_INSERTED_ROWS).map(outboxRow));
+      }
     },
   };
 }
@@ -77,84 +75,3 @@ export async function createDeadLetterTable(knex: Knex): Promise<void> {
     table.index(['queue', 'died_at', 'message_id']);
   });
 }
-
-const BATCH = 50;
-const POLL_INTERVAL = 250;
-
-export interface RelayOptions {
-  database: Knex;
-  broker: Broker;
-  log: Logger;
-  metrics: Metrics;
-}
-
-/**
- * Publishes a service's outbox, oldest first. Any number of relays may run: each locks the rows that it publishes. A
- * row is deleted only after the broker has confirmed its message, or together with its insertion as a dead letter.
- * Wake the relay after a commit; it also polls periodically.
- */
-export function startRelay({ database, broker, log, metrics }: RelayOptions): PeriodicTask {
-  const published = new Counter({
-    name: 'tocsin_outbox_published_total',
-    help: 'Events published, by outcome',
-    labelNames: ['outcome'],
-    registers: [metrics],
-  });
-  new Gauge({
-    name: 'tocsin_outbox_waiting',
-    help: 'Events in the outbox',
-    registers: [metrics],
-    async collect() {
-      const [row] = await database('outbox').count<{ waiting: number }[]>('id as waiting');
-      this.set(row?.waiting ?? 0);
-    },
-  });
-
-  const publishBatch = async (): Promise<boolean> =>
-    database.transaction(async (trx) => {
-      const rows = await trx<OutboxRow & { id: number }>('outbox')
-        .select('id', 'message_id', 'type', 'body')
-        .orderBy('id')
-        .limit(BATCH)
-        .forUpdate()
-        .skipLocked();
-      if (rows.length === 0) return false;
-      const outcomes = await broker.publish(
-        rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })),
-      );
-      const outcomeOf = (index: number): PublishOutcome => outcomes[index] ?? 'failed';
-      const dead = rows.flatMap((row, index) => {
-        const outcome = outcomeOf(index);
-        return typeof outcome === 'string' ? [] : deadLettersOf(row, outcome);
-      });
-      if (dead.length > 0) await trx('dead_letters').insert(dead).onConflict().ignore();
-      const sent = rows.filter(({ type }, index) => {
-        const outcome = outcomeOf(index);
-        published.inc({ outcome: typeof outcome === 'string' ? outcome : 'dead_lettered' });
-        // Without a queue for its type an event is unroutable by design.
-        return outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(type));
-      });
-      await trx('outbox')
-        .whereIn(
-          'id',
-          sent.map(({ id }) => id),
-        )
-        .delete();
-      // Stop if nothing was sent: rows that the broker does not accept now wait for the next run.
-      return rows.length === BATCH && sent.length > 0;
-    });
-
-  const work = async () => broker.connected && publishBatch();
-  const task = startPeriodicTask({ name: 'publishing the outbox', interval: POLL_INTERVAL, log, work });
-  return {
-    wake: task.wake,
-    stop: async () => {
-      await task.stop();
-      // Otherwise the last events would wait until a relay of this service runs again.
-      while (await work().catch((error: unknown) => log.error({ err: error }, 'cannot empty the outbox')));
-    },
-  };
-}
-
-const deadLettersOf = ({ message_id, type, body }: OutboxRow, { deadLetters }: DeadLettered) =>
-  deadLetters.map(({ queue, reason }) => ({ queue, message_id, type, body, reason }));

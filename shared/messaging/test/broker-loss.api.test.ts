@@ -120,13 +120,13 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
   }, SET_UP_TIMEOUT);
 
   test('a deleted queue is declared again and consumed', async () => {
-    const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
-    await publishSafely(open.broker, newMessage('incident.created', 'before'));
+    // No other queue is bound to this type: what cannot be routed is published again.
+    const [queue, type] = [QUEUES.incidentFeeds, 'customer-impact.updated'];
+    const { bodies } = collect(open.broker, queue);
+    await publishSafely(open.broker, newMessage(type, 'before'));
     await eventually(() => bodies.includes('before'));
-    await channel.deleteQueue(queueName(open.namespace, QUEUES.webhookIncidents));
-    await eventually(
-      async () => (await open.broker.publish([newMessage('incident.created', 'after')]))[0] === 'confirmed',
-    );
+    await channel.deleteQueue(queueName(open.namespace, queue));
+    await eventually(async () => (await open.broker.publish([newMessage(type, 'after')]))[0] === 'confirmed');
     await eventually(() => bodies.includes('after'));
   });
 

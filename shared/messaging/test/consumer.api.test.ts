@@ -12,7 +12,7 @@ import {
   type Subscription,
   sweepInbox,
 } from '../src/index.ts';
-import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
+import { newMessage, publishSafely, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
 import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 let database: MessagingDatabase;
@@ -25,6 +25,7 @@ beforeAll(async () => {
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
+  takeFeed(broker);
 });
 afterEach(async () => {
   await consumer?.stop();
@@ -261,6 +262,7 @@ describe('a database that fails temporarily', () => {
   test('with a cancelled statement gets the event again, after a growing delay', async () => {
     await broker.close();
     broker = new MemoryBroker({ retryDelays: [50, 60_000] });
+    takeFeed(broker);
     await failWith('57014');
     consume(recordEffects());
     const message = created('INC-1');

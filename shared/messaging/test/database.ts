@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { EventType } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase } from '@tocsin/testing';
-import type { NewEvent } from '../src/index.ts';
+import { type NewEvent, outboxRow, type OutboxRow } from '../src/index.ts';
 
 /** The tables of a service that publishes and consumes, and `effects`, to which the test's handler writes. */
 export interface MessagingDatabase {
@@ -61,10 +61,12 @@ export const incidentCreated = (reference: string): NewEvent<'incident.created'>
   },
 });
 
-/** An event of a type that no queue is bound to. */
 export const incidentArchived = (reference: string): NewEvent<'incident.archived'> => ({
   ...incidentCreated(reference),
   type: 'incident.archived',
 });
+
+/** The outbox row of an event of a type that no queue is bound to. */
+export const unboundEvent = (): OutboxRow => ({ ...outboxRow(incidentCreated('INC-1')), type: 'of.nobody' });
 
 export type { EventType };

@@ -10,8 +10,8 @@ import {
   type PublishOutcome,
   startRelay,
 } from '../src/index.ts';
-import { collect, type Inbox, QUICK_RETRIES, silent } from './brokers.ts';
-import { incidentArchived, incidentCreated, type MessagingDatabase, messagingDatabase } from './database.ts';
+import { collect, type Inbox, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
+import { incidentCreated, type MessagingDatabase, messagingDatabase, unboundEvent } from './database.ts';
 
 let database: MessagingDatabase;
 let broker: MemoryBroker;
@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
+  takeFeed(broker);
 });
 afterEach(async () => {
   await Promise.all(relays.splice(0).map(async (relay) => relay.stop()));
@@ -58,10 +59,25 @@ function brokerWith(
       published.push(...messages);
       return messages.map(outcomeOf);
     },
-    subscribe: () => ({ stop: async () => undefined }),
+    subscribe: () => ({ active: true, stop: async () => undefined }),
     close: async () => undefined,
   };
 }
+
+test('the metrics tell how long the oldest event waits', async () => {
+  const age = async () => {
+    const { values } = (await metrics.getSingleMetric('tocsin_outbox_oldest_seconds')?.get()) ?? { values: [] };
+    return values[0]?.value ?? NaN;
+  };
+  relayTo(brokerWith(() => 'failed'));
+  expect(await age()).toBe(0);
+  await record('INC-1');
+  await database.knex('outbox').update({ created_at: database.knex.raw(`now() - interval '90 seconds'`) });
+  await record('INC-2');
+  expect(await age()).toBeGreaterThanOrEqual(90);
+  await database.knex('outbox').delete();
+  expect(await age()).toBe(0);
+});
 
 describe('an event', () => {
   test('is published after its transaction has committed, in the envelope of the contract, and deleted', async () => {
@@ -125,7 +141,7 @@ describe('an event', () => {
 
   test('is deleted when no queue is bound to its type', async () => {
     relayTo(broker);
-    await database.knex.transaction(async (trx) => outbox(trx).add(incidentArchived('INC-1')));
+    await database.knex('outbox').insert(unboundEvent());
     await eventually(async () => (await database.waiting()) === 0);
   });
 
@@ -200,6 +216,63 @@ describe('many events', () => {
     for (const relay of [1, 2, 3].map(() => relayTo(broker))) relay.wake();
     await eventually(async () => (await database.waiting()) === 0);
     expect(referencesIn(inbox).toSorted()).toEqual(references.toSorted());
+  });
+
+  test('are published in batches that grow with the backlog, up to 500 and to 4 MiB', async () => {
+    const batches: { rows: number; bytes: number }[] = [];
+    const counting: Broker = {
+      ...brokerWith(() => 'confirmed'),
+      publish: async (messages) => {
+        const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
+        batches.push({ rows: messages.length, bytes });
+        return messages.map(() => 'confirmed');
+      },
+    };
+    const insert = async (count: number, bytes: number) =>
+      database.knex.raw(
+        `insert into outbox (message_id, type, body)
+         select gen_random_uuid(), 'incident.archived', repeat('x', ?) from generate_series(1, ?)`,
+        [bytes, count],
+      );
+    await insert(1_100, 100);
+    await insert(1, 5_000_000);
+    await insert(9, 1_000_000);
+    relayTo(counting).wake();
+    await eventually(async () => (await database.waiting()) === 0);
+    expect(batches).toEqual([
+      { rows: 500, bytes: 50_000 },
+      { rows: 500, bytes: 50_000 },
+      { rows: 100, bytes: 10_000 },
+      { rows: 1, bytes: 5_000_000 },
+      { rows: 4, bytes: 4_000_000 },
+      { rows: 4, bytes: 4_000_000 },
+      { rows: 1, bytes: 1_000_000 },
+    ]);
+  });
+
+  test('are published by one relay at a time, and by another one when that has ended', async () => {
+    let publishing = 0;
+    const most: number[] = [];
+    const order: string[] = [];
+    const slow: Broker = {
+      ...brokerWith(() => 'confirmed'),
+      batchSize: 10,
+      publish: async (messages) => {
+        most.push((publishing += 1));
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(...messages.map(({ body }) => JSON.parse(body).data.incident.reference as string));
+        publishing -= 1;
+        return messages.map(() => 'confirmed');
+      },
+    };
+    await record(...references);
+    const started = [1, 2, 3].map(() => relayTo(slow));
+    for (const relay of started) relay.wake();
+    await eventually(() => order.length > 20);
+    await started[0]?.stop();
+    await eventually(async () => (await database.waiting()) === 0);
+    expect(Math.max(...most)).toBe(1);
+    expect(order).toEqual(references);
   });
 
   test('are not blocked by one that the broker does not accept', async () => {

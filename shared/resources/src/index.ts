@@ -1,5 +1,5 @@
 export { type Caller, eventOrigin } from './caller.ts';
-export { type Listed, listedColumns, type ListedRow, readWhole } from './large-columns.ts';
+export { type Listed, listedColumns, type ListedRow, portionsOf, readWhole, WEIGHTS } from './large-columns.ts';
 export { changedProperties, definedProperties } from './properties.ts';
 export { archive, checkNotArchived, type Resource, restore, revise } from './resource.ts';
 export { resourceTable } from './resource-table.ts';

@@ -7,7 +7,7 @@ const PORTION_WEIGHT = 1_048_576;
  * What a value weighs: about its bytes when it is read. A compressed one is longer by an unknown factor, of several
  * hundred at most and usually below sixteen.
  */
-const WEIGHTS = {
+export const WEIGHTS = {
   text: (column: string) => `octet_length(${column})::bigint`,
   jsonb: (column: string) =>
     `pg_column_size(${column})::bigint * case when pg_column_compression(${column}) is null then 1 else 16 end`,
@@ -49,26 +49,28 @@ export async function* readWhole<Row extends { id: number }>(
   listed: readonly Listed<Row>[],
   read: (ids: number[]) => Promise<Row[]>,
 ): AsyncGenerator<Row | undefined> {
-  for (let start = 0; start < listed.length;) {
-    const end = endOfPortion(listed, start);
-    const portion = listed.slice(start, end);
+  for (const portion of portionsOf(listed, ({ largeWeight }) => largeWeight ?? 0)) {
     const ids = portion.filter(({ largeWeight }) => largeWeight !== null).map(({ id }) => id);
     const rows = new Map(ids.length === 0 ? [] : (await read(ids)).map((row) => [row.id, row]));
     for (const row of portion) {
       yield row.largeWeight === null ? row : rows.get(row.id);
       rows.delete(row.id);
     }
-    start = end;
   }
 }
 
-/** The index after the rows that are read together, beginning at `start`: one at least. */
-function endOfPortion(listed: readonly Listed<unknown>[], start: number): number {
+/** Divides rows into runs that are light enough to be read together. A heavier row is alone. */
+export function* portionsOf<Row>(rows: readonly Row[], weightOf: (row: Row) => number): Generator<Row[]> {
+  let portion: Row[] = [];
   let weight = 0;
-  const end = listed.findIndex(({ largeWeight }, index) => {
-    if (index < start) return false;
-    weight += largeWeight ?? 0;
-    return index > start && weight > PORTION_WEIGHT;
-  });
-  return end === -1 ? listed.length : end;
+  for (const row of rows) {
+    if (portion.length > 0 && weight + weightOf(row) > PORTION_WEIGHT) {
+      yield portion;
+      portion = [];
+      weight = 0;
+    }
+    portion.push(row);
+    weight += weightOf(row);
+  }
+  if (portion.length > 0) yield portion;
 }

@@ -123,6 +123,11 @@ export const processSettings = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
   PORT: setting.port.default(0),
+  /** The commit that an image was built from; a checkout knows its own. */
+  TOCSIN_COMMIT: z
+    .string()
+    .regex(/^[0-9a-f]{7,64}$/, 'must be the hash of a commit')
+    .optional(),
   TOCSIN_SECRET_KEYS: z.string(),
   /** Prefix of every name on the broker and in Redis, so that several installations can share them. */
   TOCSIN_NAMESPACE: z

@@ -95,6 +95,11 @@ export class ConnectionShares {
     this.#onRefusal = options.onRefusal;
   }
 
+  /** All connections of the pool. */
+  get size(): number {
+    return this.#limits.all;
+  }
+
   get inUse(): number {
     return this.#requestsInUse + this.#backgroundInUse;
   }

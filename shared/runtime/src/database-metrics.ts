@@ -15,6 +15,7 @@ export function observeDatabase(database: Knex, metrics: Metrics): void {
       },
     });
   gauge('tocsin_database_connections_in_use', 'Connections that requests and background work use', () => shares.inUse);
+  gauge('tocsin_database_connections_max', 'Connections that the pool may have', () => shares.size);
   gauge('tocsin_database_waiting', 'Requests and background work that wait for a connection', () => shares.waiting);
   gauge('tocsin_database_serving', '0: statements wait, and the database responds to none', () =>
     Number(watch.isServing),
@@ -32,6 +33,7 @@ export function observeDatabase(database: Knex, metrics: Metrics): void {
       },
     });
   counter('tocsin_database_refused_total', 'Refused connections, by reason', () => counts.refused);
+  counter('tocsin_database_failures_total', 'Failed statements, by reason', () => counts.failed);
   counter('tocsin_database_cancelled_total', 'Cancelled statements of reads, by reason', () => counts.cancelled);
   counter(
     'tocsin_database_abandoned_total',

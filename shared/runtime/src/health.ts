@@ -16,9 +16,9 @@ export interface Readiness {
 
 const CHECK_TIMEOUT = 2_000;
 
-/** Runs all checks concurrently, each for at most two seconds. */
-export async function readiness(checks: readonly ReadinessCheck[]): Promise<Readiness> {
-  const states = await Promise.all(checks.map(isUp));
+/** Runs all checks concurrently, each for at most `timeout` milliseconds, two seconds by default. */
+export async function readiness(checks: readonly ReadinessCheck[], timeout = CHECK_TIMEOUT): Promise<Readiness> {
+  const states = await Promise.all(checks.map(async (check) => isUp(check, timeout)));
   return {
     ready: checks.every(({ required }, index) => !required || states[index] === true),
     dependencies: Object.fromEntries(checks.map(({ name }, index) => [name, states[index] === true ? 'up' : 'down'])),
@@ -53,9 +53,9 @@ export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema
   };
 }
 
-async function isUp(readinessCheck: ReadinessCheck): Promise<boolean> {
+async function isUp(readinessCheck: ReadinessCheck, timeout: number): Promise<boolean> {
   try {
-    return await settleWithin(readinessCheck.check(), CHECK_TIMEOUT, () => false);
+    return await settleWithin(readinessCheck.check(), timeout, () => false);
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
 export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export {
   CHANGE_PAGE_LIMITS,
@@ -37,6 +38,7 @@ export {
   isOutcomeUnknown,
 } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';
+export { type FairShares, fairShares } from './fair-shares.ts';
 export { databaseReadiness, type DatabaseReadiness, type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, instantFromPostgres, addMilliseconds, systemClock } from './instant.ts';
 export {
@@ -52,11 +54,13 @@ export { type Dispatcher, type DispatcherOptions, startDispatcher } from './disp
 export { type App, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
-export { ensureDatabase, ensureSchemaOwner, migrate, type SchemaOwner } from './migrate.ts';
+export { ensureDatabase, ensureSchemaOwner, listMigrations, migrate, type SchemaOwner } from './migrate.ts';
+export { listenForNotifications, type NotificationListener } from './notifications.ts';
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
+export { type SharedRuns, sharedRuns } from './shared-runs.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
 export { currentRequest, RequestWork, runForRequest, runInBackground, type ShareHolder } from './work-context.ts';
-export { changedVersions, versionStore, type WorkspaceVersion } from './version-store.ts';
+export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

@@ -10,6 +10,8 @@ export interface SchemaOwner {
   schema: string;
   /** The folder of the owner's migrations. */
   migrations: string;
+  /** The file names of the migrations that are to run; default: all. */
+  only?: ReadonlySet<string>;
 }
 
 /**
@@ -90,7 +92,7 @@ export async function migrate(owner: SchemaOwner): Promise<string[]> {
       ]);
       if (existing.rows.length === 0) await knex.raw('create schema ??', [owner.schema]);
       const [, ran] = (await knex.migrate.latest({
-        migrationSource: migrationsIn(owner.migrations),
+        migrationSource: migrationsIn(owner),
         schemaName: owner.schema,
         tableName: 'migrations',
       })) as [number, string[]];
@@ -101,13 +103,21 @@ export async function migrate(owner: SchemaOwner): Promise<string[]> {
   }
 }
 
-function migrationsIn(folder: string): Knex.MigrationSource<string> {
+function migrationsIn({ migrations: folder, only }: SchemaOwner): Knex.MigrationSource<string> {
   return {
-    getMigrations: async () => (await readdir(folder)).filter((name) => name.endsWith('.ts')).sort(),
+    getMigrations: async () =>
+      (await readdir(folder)).filter((name) => name.endsWith('.ts') && only?.has(name) !== false).sort(),
     getMigrationName: (name) => path.basename(name, '.ts'),
     getMigration: async (name) => (await import(pathToFileURL(path.join(folder, name)).href)) as Knex.Migration,
   };
 }
+
+/** The names of all migrations in a folder, in their order. */
+export const listMigrations = async (folder: string): Promise<string[]> =>
+  (await readdir(folder))
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => path.basename(name, '.ts'))
+    .sort();
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...CONNECTION });

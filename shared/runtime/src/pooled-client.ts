@@ -3,7 +3,7 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { ConnectionShares, type ShareLimits, type ShareRefusal } from './connection-shares.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
 import { databaseFailure, recordFailures, recordUnknownOutcome } from './database-failure.ts';
-import { DatabaseCallError } from './database-call-error.ts';
+import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 import { type CancelReason, PooledConnection } from './pooled-connection.ts';
 import { type AbandonReason, explainFailure, StatementWatch } from './statement-watch.ts';
 import { currentRequest, isInTransaction, runInBackground, runInTransaction } from './work-context.ts';
@@ -15,6 +15,8 @@ export interface PooledConfig extends Knex.Config {
 
 /** What a pool has counted since its start. */
 export interface PoolCounts {
+  /** Failed statements, by reason. */
+  failed: Record<StatementFailure, number>;
   /** Refused connections, by reason. */
   refused: Record<ShareRefusal, number>;
   /** Cancelled statements, by reason. */
@@ -23,20 +25,38 @@ export interface PoolCounts {
   abandoned: Record<AbandonReason, number>;
 }
 
+/** `disk_full`: the server cannot write; all others are `DatabaseFailure`. */
+type StatementFailure = DatabaseFailure | 'disk_full';
+const DISK_FULL = '53100';
+
+const NO_FAILURES: Readonly<Record<StatementFailure, number>> = {
+  disk_full: 0,
+  unreachable: 0,
+  unable: 0,
+  conflict: 0,
+  timeout: 0,
+  refused: 0,
+  busy: 0,
+  share_exceeded: 0,
+  abandoned: 0,
+};
+
 /** For a connection to end its session; then it is destroyed. Milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
 
-const watches = new WeakMap<PooledConnection, StatementWatch>();
+/** What statements on a connection report to. */
+const pools = new WeakMap<PooledConnection, { watch: StatementWatch; counts: PoolCounts }>();
 
 /**
  * knex's client with connections that are divided among workspaces, and with a deadline for each wait. knex's own
- * transactions have a client that inherits these methods but not the properties, so a statement finds the watch by its
+ * transactions have a client that inherits these methods but not the properties, so a statement finds them by its
  * connection.
  */
 export class PooledClient extends PostgresClient {
   readonly shares: ConnectionShares;
   readonly watch: StatementWatch;
   readonly counts: PoolCounts = {
+    failed: { ...NO_FAILURES },
     refused: { share: 0, pool: 0, client_gone: 0 },
     cancelled: { timeout: 0, client_gone: 0 },
     abandoned: { statement: 0, server: 0, unused: 0 },
@@ -70,7 +90,7 @@ export class PooledClient extends PostgresClient {
     return runInBackground(async () => {
       const connection = new PooledConnection(this.connectionSettings);
       await connection.connect();
-      watches.set(connection, this.watch);
+      pools.set(connection, { watch: this.watch, counts: this.counts });
       this.watch.connected(connection);
       return connection;
     });
@@ -142,8 +162,9 @@ export async function runStatement<Result>(
   sql: string,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  const watch = watches.get(connection);
-  if (watch === undefined) throw new Error('the connection is not of a pool');
+  const pool = pools.get(connection);
+  if (pool === undefined) throw new Error('the connection is not of a pool');
+  const { watch, counts } = pool;
   const running = watch.started(connection);
   try {
     const result = await recordFailures('connected', call);
@@ -153,6 +174,8 @@ export async function runStatement<Result>(
     watch.ended(running, isResponse(error));
     const explained = explainFailure(running, error);
     const failure = databaseFailure(explained);
+    const { code } = explained as { code?: unknown };
+    if (failure !== undefined) counts.failed[code === DISK_FULL ? 'disk_full' : failure] += 1;
     // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
     if (failure === 'unable') connection.__knex__disposed = error;
     if (failure === 'unreachable' && mayHaveWritten(connection, sql)) recordUnknownOutcome(explained);

@@ -27,8 +27,27 @@ export function versionStore(db: Knex, workspaceId: number) {
         .returning<{ version: number }[]>('version');
       return (row as { version: number }).version;
     },
+
+    /**
+     * Raises the version above what replicas have seen, after the owner's database was restored to an earlier moment. It
+     * leaves a gap, so that no replica takes a single event for the next change and considers itself complete.
+     */
+    async raiseAbove(seen: number): Promise<number> {
+      const [row] = await db('workspace_versions')
+        .insert({ workspace_id: workspaceId, version: seen + VERSION_GAP })
+        .onConflict('workspace_id')
+        .merge({
+          version: db.raw('greatest(workspace_versions.version, ?) + ?', [seen, VERSION_GAP]),
+          changed_at: db.fn.now(),
+        })
+        .returning<{ version: number }[]>('version');
+      return (row as { version: number }).version;
+    },
   };
 }
+
+/** By how much a version rises that is raised above what replicas have seen. */
+export const VERSION_GAP = 2;
 
 /** A workspace and its version. */
 export interface WorkspaceVersion {

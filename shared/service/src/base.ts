@@ -1,6 +1,8 @@
 import { callersOf, openPrincipalVerifier, type PrincipalVerifier } from '@tocsin/http';
 import { AmqpBroker, type Broker } from '@tocsin/messaging';
 import {
+  type BuildInfo,
+  buildInfo,
   type Clock,
   createLogger,
   createMetrics,
@@ -10,12 +12,14 @@ import {
   type Knex,
   type Logger,
   type Metrics,
+  observeBuild,
   observeDatabase,
   openDatabase,
 } from '@tocsin/runtime';
 import type { ServiceConfig } from './config.ts';
 
 const FIRST_RUN_WITHIN = 30_000;
+const TASK_INTERVAL = 3_600_000;
 
 /** Replacements for parts of any service, for the embedded app and for tests. */
 export interface ServiceOverrides {
@@ -27,11 +31,14 @@ export interface ServiceOverrides {
   checkReplies: boolean;
   /** Every periodic task first runs at a random moment within this time; milliseconds, default 30,000. */
   firstRunWithin: number;
+  /** Milliseconds between two runs of a periodic task that has no interval of its own; default: an hour. */
+  taskInterval: number;
 }
 
 /** The connections and tools that every service needs; `runService` closes them. */
 export interface ServiceBase {
   readonly log: Logger;
+  readonly build: BuildInfo;
   readonly metrics: Metrics;
   readonly principals: PrincipalVerifier;
   /** Can access the service's schema only. */
@@ -44,6 +51,7 @@ export interface ServiceBase {
   readonly address: { host: string; port: number };
   readonly checkReplies: boolean;
   readonly firstRunWithin: number;
+  readonly taskInterval: number;
   /** Does not close a broker from the overrides. */
   closeBroker(): Promise<void>;
 }
@@ -61,17 +69,22 @@ export function openBase(options: {
 }): ServiceBase {
   const { name, schema, config, overrides } = options;
   const log = overrides.log ?? createLogger({ app: name, level: config.logLevel });
-  // First, since it throws for malformed keys: nothing has to be closed then.
+  const build = buildInfo(config.commit);
+  // The first line of the log: whoever reads it later knows which sources wrote the others.
+  log.info(build, 'starting');
+  // Before anything is opened, since it throws for malformed keys: nothing has to be closed then.
   const { secretKeys } = config;
   const principals = openPrincipalVerifier({ secretKeys, audience: name, callers: callersOf(name) });
   const ownDatabase = { ...config.database, schema: schema.name };
   const database = openDatabase({ ...ownDatabase, application: `tocsin-${name}`, shared: true });
   const metrics = createMetrics(name);
+  observeBuild(metrics, name, build);
   observeDatabase(database, metrics);
   const databaseCheck = databaseReadiness({ ...ownDatabase, application: `tocsin-${name}-health` });
   const broker = overrides.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
   return {
     log,
+    build,
     metrics,
     principals,
     database,
@@ -81,6 +94,7 @@ export function openBase(options: {
     address: config.http,
     checkReplies: overrides.checkReplies === true,
     firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,
+    taskInterval: overrides.taskInterval ?? TASK_INTERVAL,
     closeBroker: async () => {
       if (overrides.broker === undefined) await broker.close();
     },

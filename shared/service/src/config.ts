@@ -7,6 +7,8 @@ export const serviceSettings = { ...processSettings, ...databaseSettings, ...bro
 export interface ServiceConfig {
   http: { host: string; port: number };
   logLevel: string;
+  /** The commit that the image was built from, if a setting says it. */
+  commit?: string | undefined;
   secretKeys: string;
   /** The prefix of every name on the broker and in Redis. */
   namespace: string;
@@ -26,6 +28,7 @@ export function serviceConfig(
   return {
     http: { host: read.HOST, port: read.PORT },
     logLevel: read.LOG_LEVEL,
+    commit: read.TOCSIN_COMMIT,
     secretKeys: read.TOCSIN_SECRET_KEYS,
     namespace: read.TOCSIN_NAMESPACE,
     database: {

@@ -3,5 +3,13 @@ export { openBase, type ServiceBase, type ServiceOverrides } from './base.ts';
 export { type ServiceConfig, serviceConfig, serviceSettings } from './config.ts';
 export { pullPages, type PullPosition, type ReplicaPulls, replicaPulls } from './replica-pulls.ts';
 export { type RunningService, runService } from './run-service.ts';
-export type { ConsumerSpec, PeriodicTaskSpec, ServerSpec, ServiceClient, ServiceSpec, ServiceWorker } from './spec.ts';
+export type {
+  BatchConsumerSpec,
+  ConsumerSpec,
+  PeriodicTaskSpec,
+  ServerSpec,
+  ServiceClient,
+  ServiceSpec,
+  ServiceWorker,
+} from './spec.ts';
 export { openVersions, type VersionsClient } from './versions.ts';

@@ -1,4 +1,4 @@
-import { type Logger, settleWithin } from '@tocsin/runtime';
+import { Counter, type Logger, type Metrics, settleWithin } from '@tocsin/runtime';
 import type { ServiceWorker } from './spec.ts';
 
 /** Pulls the changes of replicas from their owners. */
@@ -21,6 +21,9 @@ const DEADLINE = 800;
 /** Further pulls stop when no request waits for them any more, and continue with the next request. */
 const MAX_IN_BACKGROUND = 8;
 
+/** How a request's wait for a pull ended: with the changes, without an answer of the owner, or too late. */
+const OUTCOMES = ['completed', 'failed', 'late'] as const;
+
 interface Run {
   result: Promise<unknown>;
   abort: AbortController;
@@ -28,7 +31,15 @@ interface Run {
   isLate: boolean;
 }
 
-export function replicaPulls({ log, deadline = DEADLINE }: { log: Logger; deadline?: number }): ReplicaPulls {
+export function replicaPulls(options: { log: Logger; metrics: Metrics; deadline?: number }): ReplicaPulls {
+  const { log, metrics, deadline = DEADLINE } = options;
+  const waits = new Counter({
+    name: 'tocsin_replica_pulls_total',
+    help: 'Requests that waited for changes of a replica, by outcome; after `failed` and `late` the replica may be stale',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  for (const outcome of OUTCOMES) waits.inc({ outcome }, 0);
   const replicas = new Map<string, { running: Run; next: Run | undefined }>();
   const runs = new Set<Run>();
 
@@ -64,17 +75,23 @@ export function replicaPulls({ log, deadline = DEADLINE }: { log: Logger; deadli
     return run;
   };
 
-  const leave = (run: Run): undefined => {
+  const leave = (run: Run) => {
     run.isLate = true;
     const late = [...runs].filter(({ isLate }) => isLate);
     if (late.length > MAX_IN_BACKGROUND) run.abort.abort();
-    return undefined;
+    return { result: undefined, outcome: 'late' as const };
   };
 
   return {
     run: async <Result>({ key, pull }: Parameters<ReplicaPulls['run']>[0]) => {
       const run = join(key, pull);
-      return settleWithin(run.result, deadline, () => leave(run)) as Promise<Result | undefined>;
+      const ended = run.result.then((result) => ({
+        result: result as Result | undefined,
+        outcome: result === undefined ? ('failed' as const) : ('completed' as const),
+      }));
+      const { result, outcome } = await settleWithin(ended, deadline, () => leave(run));
+      waits.inc({ outcome });
+      return result;
     },
     stop: async () => {
       for (const { abort } of runs) abort.abort();

@@ -1,10 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { httpApp, type HttpServer, listen } from '@tocsin/http';
-import { startConsumer, sweepInbox } from '@tocsin/messaging';
+import { startBatchConsumer, startConsumer, sweepInbox } from '@tocsin/messaging';
 import { type App, isDatabaseStuck, startPeriodicTask } from '@tocsin/runtime';
+import { observeDependencies, observeTasks } from './background-metrics.ts';
 import type { ServiceBase } from './base.ts';
 import type { PeriodicTaskSpec, ServerSpec, ServiceSpec, ServiceWorker } from './spec.ts';
-
-const HOUR = 3_600_000;
 
 /** A service that runs; `url` is the address of its own API. */
 export interface RunningService<Name extends string> extends App {
@@ -16,14 +16,14 @@ export interface RunningService<Name extends string> extends App {
  * Starts a service's consumers, periodic tasks and servers. Stopping drains the additional servers in their order, then
  * the service's own; meanwhile the dispatchers finish. Then the background work stops (the relay publishes what the
  * outbox still holds), and broker, clients and database are closed.
- * @throws the system's error when a server cannot bind its address; everything else is closed by then
+ * @throws the system's error when a server cannot bind its address, or the file with the description cannot be read;
+ *   everything else is closed by then
  */
 export async function runService<Name extends string = never>(
   base: ServiceBase,
   spec: ServiceSpec<Name>,
 ): Promise<RunningService<Name>> {
   const { dispatchers = [], clients = [] } = spec;
-  const own = { handler: serviceApi(base, spec), address: spec.address ?? base.address };
   const background = startBackgroundWork(base, spec);
 
   const release = async () => {
@@ -35,7 +35,8 @@ export async function runService<Name extends string = never>(
   };
   let servers: OpenServers<Name>;
   try {
-    servers = await openServers(own, spec.servers);
+    const handler = serviceApi(base, spec, await readDescription(spec));
+    servers = await openServers({ handler, address: spec.address ?? base.address }, spec.servers);
   } catch (error) {
     await stopAll(dispatchers);
     await release();
@@ -49,12 +50,29 @@ export async function runService<Name extends string = never>(
   };
 }
 
-/** The routes of the spec, health, readiness and metrics. */
-function serviceApi(base: ServiceBase, { routes, internalRoutes = [], clients = [] }: ServiceSpec<string>) {
-  const { principals, log, metrics, checkReplies } = base;
+async function readDescription({ description }: ServiceSpec<string>): Promise<Buffer | undefined> {
+  return description === undefined ? undefined : readFile(description);
+}
+
+/** The routes of the spec, their description, health, readiness and metrics. */
+function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: Buffer | undefined) {
+  const { routes, internalRoutes = [], clients = [] } = spec;
+  const { principals, log, build, metrics, checkReplies } = base;
   const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
+  observeDependencies(readinessChecks, metrics);
   const isStuck = () => isDatabaseStuck(base.database);
-  return httpApp({ routes, internalRoutes, readinessChecks, isStuck, principals, log, metrics, checkReplies });
+  return httpApp({
+    routes,
+    internalRoutes,
+    description,
+    readinessChecks,
+    isStuck,
+    build,
+    principals,
+    log,
+    metrics,
+    checkReplies,
+  });
 }
 
 function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): ServiceWorker[] {
@@ -63,10 +81,14 @@ function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): Serv
   const inbox: PeriodicTaskSpec[] =
     consumers.length === 0 ? [] : [{ name: 'deleting old inbox rows', work: async () => sweepInbox(database) }];
   return [
-    ...consumers.map((consumer) => startConsumer({ broker, database, log, metrics, ...consumer })),
+    ...consumers.map((consumer) =>
+      'handleBatch' in consumer
+        ? startBatchConsumer({ broker, database, log, metrics, ...consumer })
+        : startConsumer({ broker, database, log, metrics, ...consumer }),
+    ),
     ...workers,
-    ...[...periodicTasks, ...inbox].map((task) =>
-      startWithEarlyFirstRun({ interval: HOUR, ...task, log }, base.firstRunWithin),
+    ...observeTasks([...periodicTasks, ...inbox], metrics).map((task) =>
+      startWithEarlyFirstRun({ interval: base.taskInterval, ...task, log }, base.firstRunWithin),
     ),
   ];
 }

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { QueueDefinition } from '@tocsin/contracts';
 import type { InternalRoute, Route } from '@tocsin/http';
-import type { EventHandlers } from '@tocsin/messaging';
+import type { BatchConsumerOptions, EventHandlers } from '@tocsin/messaging';
 import type { ReadinessCheck } from '@tocsin/runtime';
 
 /** Background work that runs until it is stopped. */
@@ -17,6 +17,9 @@ export interface ServiceClient {
   readonly readinessCheck?: ReadinessCheck;
   close(): void | Promise<void>;
 }
+
+/** A queue whose events are handled in batches, one transaction for many of them. */
+export type BatchConsumerSpec = Pick<BatchConsumerOptions, 'queue' | 'handleBatch' | 'onCommit'>;
 
 /** A queue, and how its events change the service's data. */
 export interface ConsumerSpec {
@@ -48,6 +51,8 @@ export interface ServerSpec {
 export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
+  /** The file with the generated description of the routes, which the gateway reads from the running service. */
+  description?: URL;
   /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */
   address?: ServerSpec['address'];
   /**
@@ -55,7 +60,7 @@ export interface ServiceSpec<Name extends string = never> {
    */
   servers?: Readonly<Record<Name, ServerSpec>>;
   /** With consumers, expired inbox rows are deleted as well. */
-  consumers?: readonly ConsumerSpec[];
+  consumers?: readonly (ConsumerSpec | BatchConsumerSpec)[];
   periodicTasks?: readonly PeriodicTaskSpec[];
   /** Already started. They stop with the consumers and periodic tasks, after the last response. */
   workers?: readonly ServiceWorker[];

@@ -1,3 +1,4 @@
+import { QUEUES } from '@tocsin/contracts';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, createLogger, type Logger } from '@tocsin/runtime';
 import { type Client, httpClient } from './client.ts';
@@ -34,6 +35,8 @@ export async function serviceHarness(
 ): Promise<ServiceHarness> {
   const database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
   const broker = new MemoryBroker();
+  // The event feed takes nearly all events; without a consumer no publication would ever be confirmed.
+  if (name !== 'webhook') broker.subscribe(QUEUES.webhookFeed, async () => 'ack');
   return {
     database,
     databaseUrl: database.url(schema.name),

@@ -6,11 +6,15 @@ import { skippedTitle, SERVER_VARIABLES } from './servers.ts';
 
 type Suite = (title: string, suite: () => void) => void;
 
-/** Skips the suite if a server is missing; the end of the run's output shows the number of skipped tests. */
+/** Skips the suite, because these are missing; the end of the run's output shows the number of skipped tests. */
+const skipWithout =
+  (...missing: string[]): Suite =>
+  (title, suite) =>
+    describe.skip(skippedTitle(title, missing), suite);
+
 function suiteOn(servers: Record<string, string>): Suite {
   const missing = Object.keys(servers).filter((name) => process.env[servers[name] ?? ''] === undefined);
-  if (missing.length === 0) return describe;
-  return (title, suite) => describe.skip(skippedTitle(title, missing), suite);
+  return missing.length === 0 ? describe : skipWithout(...missing);
 }
 
 /** A suite that needs RabbitMQ. */
@@ -23,23 +27,21 @@ export const describeWithRedis = suiteOn({ Redis: SERVER_VARIABLES.redisUrl });
 export const describeWithServers = suiteOn({ RabbitMQ: SERVER_VARIABLES.amqpUrl, Redis: SERVER_VARIABLES.redisUrl });
 
 /** A suite that starts and kills its own RabbitMQ. */
-export const describeWithOwnRabbitMq: Suite =
-  findRabbitMq() === undefined
-    ? (title, suite) => describe.skip(skippedTitle(title, ['rabbitmq-server']), suite)
-    : describe;
+export const describeWithOwnRabbitMq: Suite = findRabbitMq() === undefined ? skipWithout('rabbitmq-server') : describe;
 
 /** A suite that needs RabbitMQ and Redis, and also kills its own RabbitMQ. */
 export const describeWithServersAndOwnRabbitMq: Suite =
   findRabbitMq() === undefined ? describeWithOwnRabbitMq : describeWithServers;
 
+const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
+
+/** A suite that needs an installed program. */
+export const describeWithProgram = (program: string): Suite => (isInstalled(program) ? describe : skipWithout(program));
+
 /** A suite that needs RabbitMQ, Redis and an installed program. */
-export function describeWithServersAnd(program: string): Suite {
-  const isInstalled = spawnSync(program, ['--version']).error === undefined;
-  return isInstalled ? describeWithServers : (title, suite) => describe.skip(skippedTitle(title, [program]), suite);
-}
+export const describeWithServersAnd = (program: string): Suite =>
+  isInstalled(program) ? describeWithServers : describeWithProgram(program);
 
 /** A suite that needs RabbitMQ, Redis and Chromium. */
 export const describeWithServersAndBrowser: Suite =
-  findChromium() === undefined
-    ? (title, suite) => describe.skip(skippedTitle(title, ['Chromium']), suite)
-    : describeWithServers;
+  findChromium() === undefined ? skipWithout('Chromium') : describeWithServers;

@@ -66,6 +66,14 @@ export function userStore(db: Knex, workspaceId: number) {
       }
     },
 
+    /** Removes the users that are not among these. */
+    async removeExcept(ids: readonly number[]): Promise<void> {
+      await db('replica_users')
+        .where({ workspace_id: workspaceId })
+        .whereRaw('id <> all(?::bigint[])', [[...ids]])
+        .delete();
+    },
+
     async isActive(id: number): Promise<boolean> {
       const rows = await db('replica_users').where({ workspace_id: workspaceId, id, active: true }).select('id');
       return rows.length > 0;

@@ -10,7 +10,10 @@ import type { Dependencies } from './context.ts';
 type Change = { team: ReturnType<typeof teamSnapshot> } | { service: ReturnType<typeof serviceSnapshot> };
 
 /** Returns a page of what changed in a workspace's catalog, and all its tiers. */
-export async function readCatalogChangePage(dependencies: Dependencies, from: ChangesFrom): Promise<CatalogChangePage> {
+export async function readCatalogChangePage(
+  dependencies: Pick<Dependencies, 'database' | 'owner' | 'versions' | 'log'>,
+  from: ChangesFrom,
+): Promise<CatalogChangePage> {
   const { database } = dependencies;
   const { workspaceId } = from;
   const sources: ChangeSource<Change>[] = [

@@ -34,7 +34,8 @@ export function userReplica(options: {
       }
       const pulled = await pulls.run({
         key: String(workspace.id),
-        pull: async (signal) => pull({ database, internalServices, workspaceId: workspace.id, signal }),
+        pull: async (signal) =>
+          pullUsers({ database, userChanges: internalServices.userChanges, workspaceId: workspace.id, signal }),
       });
       if (pulled === undefined) return false;
       reachedVersions.set(workspace.id, pulled);
@@ -43,19 +44,19 @@ export function userReplica(options: {
   };
 }
 
-/** @returns the version that the replica reached; undefined if the signal was aborted before */
-async function pull(options: {
+/** Pulls page after page. @returns the version that the replica reached; undefined if the signal was aborted before */
+export async function pullUsers(options: {
   database: Knex;
-  internalServices: InternalServices;
+  userChanges: InternalServices['userChanges'];
   workspaceId: number;
   signal: AbortSignal;
 }): Promise<number | undefined> {
-  const { database, internalServices, workspaceId, signal } = options;
+  const { database, userChanges, workspaceId, signal } = options;
   const stored = await userStore(database, workspaceId).findVersion();
   return pullPages({
     from: { since: stored?.version ?? 0, after: stored?.position ?? undefined },
     signal,
-    fetch: async (from) => internalServices.userChanges({ workspaceId, ...from }),
+    fetch: async (from) => userChanges({ workspaceId, ...from }),
     apply: async ({ version, next, changes }) =>
       database.transaction(async (trx) => {
         const store = userStore(trx, workspaceId);

@@ -7,7 +7,7 @@ import type { Dependencies } from './context.ts';
 
 /** Returns a page of the definitions of a workspace that changed. */
 export async function readFieldChangePage(
-  dependencies: Dependencies,
+  dependencies: Pick<Dependencies, 'database' | 'owner' | 'versions' | 'log'>,
   from: ChangesFrom,
 ): Promise<CustomFieldChangePage> {
   const { database } = dependencies;

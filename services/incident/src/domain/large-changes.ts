@@ -1,4 +1,4 @@
-import { isLargeValue, MAX_VALUE_BYTES } from '@tocsin/contracts';
+import { isLargeValue, type LargeValue, MAX_VALUE_BYTES } from '@tocsin/contracts';
 import type { Change } from './changes.ts';
 import { toLargeValue } from './large-value.ts';
 
@@ -11,14 +11,21 @@ export interface ShortenedChanges {
   bytes: number;
 }
 
+/** As `shortenValues`, for what changes contain. */
+export function shortenChanges(changes: readonly Change[]): ShortenedChanges {
+  const { values, bytes } = shortenValues(changes.flatMap(({ from, to }) => [from, to]));
+  return {
+    changes: changes.map(({ field }, index) => ({ field, from: values[2 * index], to: values[2 * index + 1] })),
+    bytes,
+  };
+}
+
 /**
  * Replaces large values by their digests: those above `MAX_VALUE_BYTES`, and then the largest ones until the others fit
  * into `MAX_ENTRY_BYTES` (contract: Large values). The result does not change when it is shortened again.
  */
-export function shortenChanges(changes: readonly Change[]): ShortenedChanges {
-  const sizes = changes
-    .flatMap(({ from, to }) => [from, to])
-    .map((value, index) => ({ index, bytes: isLargeValue(value) ? 0 : sizeOf(value) }));
+export function shortenValues(values: readonly unknown[]): { values: unknown[]; bytes: number } {
+  const sizes = values.map((value, index) => ({ index, bytes: isLargeValue(value) ? 0 : sizeOf(value) }));
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
   const large = new Set<number>();
   let rest = bytes;
@@ -27,15 +34,11 @@ export function shortenChanges(changes: readonly Change[]): ShortenedChanges {
     large.add(size.index);
     rest -= size.bytes;
   }
-  const shortened = (value: unknown, index: number) => (large.has(index) ? toLargeValue(value) : value);
-  return {
-    changes: changes.map(({ field, from, to }, index) => ({
-      field,
-      from: shortened(from, 2 * index),
-      to: shortened(to, 2 * index + 1),
-    })),
-    bytes,
-  };
+  return { values: values.map((value, index) => (large.has(index) ? toLargeValue(value) : value)), bytes };
 }
+
+/** Returns the value, or its digest if it is large. */
+export const shortenValue = <Value>(value: Value): Value | LargeValue =>
+  sizeOf(value) > MAX_VALUE_BYTES ? toLargeValue(value) : value;
 
 const sizeOf = (value: unknown) => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)));

@@ -148,13 +148,3 @@ const instant = (text: string | undefined, read = parseTimestamp): Instant | nul
 export function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1));
 }
-
-const DAY = 86_400_000;
-/** The earliest instant in this notation. */
-const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
-
-/** Lists of a workspace with a history limit show incidents created at this instant or later. Null: all incidents. */
-export function visibleFrom(historyDays: number | null, now: Instant): Instant | null {
-  if (historyDays === null) return null;
-  return new Date(Math.max(EARLIEST, Date.parse(now) - historyDays * DAY)).toISOString();
-}

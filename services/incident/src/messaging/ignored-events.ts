@@ -1,3 +1,4 @@
+import { QUEUES } from '@tocsin/contracts';
 import { Counter, type Metrics } from '@tocsin/runtime';
 
 /** Counts an ignored event: one that names no incident of its workspace. */
@@ -10,5 +11,7 @@ export function countIgnored(metrics: Metrics): CountIgnored {
     labelNames: ['type'],
     registers: [metrics],
   });
+  // A counter that appears with its first event hides that event from `rate` and `increase`.
+  for (const type of QUEUES.incidentFeeds.bindings) counter.inc({ type }, 0);
   return (type) => counter.inc({ type });
 }

@@ -37,6 +37,15 @@ export function chatConnectionStore(db: Knex) {
       return (await db('chat_connections').first('workspace_id')) !== undefined;
     },
 
+    /** The connections of the workspaces with the highest IDs. */
+    async listLatest(limit: number): Promise<ChatConnection[]> {
+      const rows = await db('chat_connections')
+        .orderBy('workspace_id', 'desc')
+        .limit(limit)
+        .select<ConnectionRow[]>(...COLUMNS);
+      return rows.map(toConnection);
+    },
+
     /** Connects a workspace; replaces an existing connection. */
     async put({ workspaceId, token, channelTemplate }: ChatConnection, now: Instant): Promise<void> {
       await db('chat_connections')

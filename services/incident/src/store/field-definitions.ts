@@ -1,42 +1,77 @@
-import { setImmediate } from 'node:timers/promises';
-import { ENTRY_BYTES, jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
+import type { CustomFieldDefinition } from '@tocsin/contracts';
+import { portionsOf } from '@tocsin/resources';
+import { boundedCache, ENTRY_BYTES, type Knex, RequestWork, runForRequest, sharedRuns } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
 import { replicaStore } from './replica-store.ts';
 
 /** Reads the custom fields of workspaces. */
 export interface FieldDefinitions {
-  /** @param version up to which the replica is complete; `undefined` if unknown, which bypasses the cache */
+  /** @param version up to which the replica is complete; `undefined` if unknown: then the rows' versions are compared */
   get(workspaceId: number, version: number | undefined): Promise<Fields>;
 }
 
-/** A workspace with 200 fields of 50 options each takes about a megabyte. */
+/** A workspace with 200 fields of 50 options each takes about a megabyte, the largest one 32. */
 const MAX_BYTES = 64 * 1_048_576;
 
+interface CachedField {
+  version: number;
+  definition: CustomFieldDefinition;
+  bytes: number;
+}
+
+interface CachedFields {
+  /** The replica's version when they were read, or a later one that changed nothing; 0: unknown. */
+  version: number;
+  byId: ReadonlyMap<number, CachedField>;
+  fields: Fields;
+}
+
 /**
- * Caches each workspace's definitions by the version that the replica had before they were read, so the cache never returns
- * a stale definition. A newer version replaces an older one.
+ * Caches the definitions of each workspace. They may have tens of megabytes, so only those that have changed are read
+ * again, a few at a time and for one request at a time; the others wait for the next reading and share it.
  */
 export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?: number } = {}): FieldDefinitions {
-  const cache = latestVersionCache<{ fields: Fields; size: number }>({ bytes, sizeOf: ({ size }) => size });
+  const cache = boundedCache<number, CachedFields>({ bytes, sizeOf });
+  const readings = sharedRuns<number, CachedFields>();
+
+  const read = async (workspaceId: number): Promise<CachedFields> => {
+    const known = cache.peek(workspaceId);
+    const store = replicaStore(database, workspaceId);
+    const versions = await store.fieldVersions();
+    const changed = versions.filter(({ id, version }) => known?.byId.get(id)?.version !== version);
+    if (known?.byId.size === versions.length && changed.length === 0) return known;
+    const byId = new Map<number, CachedField>();
+    for (const { id } of versions) {
+      const field = known?.byId.get(id);
+      if (field !== undefined) byId.set(id, field);
+    }
+    for (const portion of portionsOf(changed, ({ weight }) => weight)) {
+      for (const { version, row, bytes } of await store.fields(portion.map(({ id }) => id))) {
+        byId.set(row.id, { version, definition: row, bytes });
+      }
+    }
+    const fields = fieldsOf(Array.from(byId.values(), ({ definition }) => definition));
+    const current = { version: 0, byId, fields };
+    cache.set(workspaceId, current);
+    return current;
+  };
+
   return {
     async get(workspaceId, version) {
-      const cached = version === undefined ? undefined : cache.get(workspaceId, version);
-      if (cached !== undefined) return cached.fields;
-      const fields = fieldsOf(await replicaStore(database, workspaceId).fields());
-      if (version !== undefined) cache.set(workspaceId, version, { fields, size: await sizeOf(fields) });
-      return fields;
+      const cached = cache.get(workspaceId);
+      if (cached !== undefined && version !== undefined && cached.version >= version) return cached.fields;
+      const current = await readings.run(workspaceId, async () =>
+        // For all that wait, not only for the first, whose client may leave.
+        runForRequest(forWorkspace(workspaceId), async () => read(workspaceId)),
+      );
+      if (version !== undefined) current.version = Math.max(current.version, version);
+      return current.fields;
     },
   };
 }
 
-/** How many definitions are measured at once, while all other requests wait: each may have 64 KiB. */
-const MEASURED_AT_ONCE = 64;
+const forWorkspace = (workspaceId: number) =>
+  new RequestWork({ holder: workspaceId, readOnly: false, isClientGone: () => false });
 
-async function sizeOf({ all }: Fields): Promise<number> {
-  let size = ENTRY_BYTES;
-  for (let start = 0; start < all.length; start += MEASURED_AT_ONCE) {
-    if (start > 0) await setImmediate();
-    size += jsonBytes(all.slice(start, start + MEASURED_AT_ONCE));
-  }
-  return size;
-}
+const sizeOf = ({ byId }: CachedFields): number =>
+  byId.values().reduce((total, { bytes }) => total + bytes + ENTRY_BYTES, ENTRY_BYTES);

@@ -1,4 +1,5 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
+import { WEIGHTS } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/runtime';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
@@ -30,6 +31,14 @@ const toVersion = (row: VersionRow): ReplicaVersion => ({
 export interface Versioned<Snapshot> {
   version: number;
   row: Snapshot;
+}
+
+/** A custom field without its definition. */
+export interface FieldVersion {
+  id: number;
+  version: number;
+  /** About the bytes of the definition. */
+  weight: number;
 }
 
 /** Rows per statement; a statement has at most 65,535 parameters. */
@@ -115,6 +124,14 @@ export function replicaStore(db: Knex, workspaceId: number) {
         definition: JSON.stringify(field),
       })),
 
+    /** Removes the rows of a replica whose IDs are not among these. */
+    async removeExcept(table: string, ids: readonly number[]): Promise<void> {
+      await db(table)
+        .where({ workspace_id: workspaceId })
+        .whereRaw('id <> all(?::bigint[])', [[...ids]])
+        .delete();
+    },
+
     /** Replaces all tiers; call it only if `advance` found no newer version. */
     async replaceTiers(tiers: readonly { key: string; order: number }[]): Promise<void> {
       await db('replica_tiers')
@@ -150,12 +167,25 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return row?.owner_team_id ?? null;
     },
 
-    /** Returns the definitions of all custom fields, including archived ones. */
-    async fields(): Promise<CustomFieldDefinition[]> {
-      const rows = await db('replica_fields')
-        .where({ workspace_id: workspaceId })
-        .select<{ definition: CustomFieldDefinition }[]>('definition');
-      return rows.map(({ definition }) => definition);
+    /** Returns the ID and version of each custom field, archived ones included, and what its definition weighs. */
+    async fieldVersions(): Promise<FieldVersion[]> {
+      return runPrepared<FieldVersion>(
+        db,
+        'field-versions',
+        `select id, version, ${WEIGHTS.jsonb('definition')} as weight from replica_fields where workspace_id = $1`,
+        [workspaceId],
+      );
+    },
+
+    /** Returns the custom fields with these IDs, each with the bytes of its definition. */
+    async fields(ids: readonly number[]): Promise<(Versioned<CustomFieldDefinition> & { bytes: number })[]> {
+      return runPrepared<Versioned<CustomFieldDefinition> & { bytes: number }>(
+        db,
+        'fields-by-id',
+        `select version, definition as row, octet_length(definition::text) as bytes
+        from replica_fields where workspace_id = $1 and id = any($2::bigint[])`,
+        [workspaceId, ids],
+      );
     },
 
     /** Returns those of these user IDs that belong to active users. */

@@ -34,10 +34,16 @@ export function timelineStore(db: Knex, workspaceId: number) {
       return { ...event, id: (row as { id: number }).id };
     },
 
-    /** Inserts events in one statement, at least one; events of the same time keep their order. They must have no group. */
-    async insertAll(events: readonly NewTimelineEvent[]): Promise<void> {
+    /**
+     * Inserts events in one statement, at least one; events of the same time keep their order. They must have no group.
+     * Returns them in their order.
+     */
+    async insertAll(events: readonly NewTimelineEvent[]): Promise<TimelineEvent[]> {
       const rows = events.map((event) => ({ ...toTimelineColumns(event), workspace_id: workspaceId }));
-      await db('timeline_events').insert(rows);
+      const inserted = await db('timeline_events').insert(rows).returning<{ id: number }[]>('id');
+      // Rows get their IDs in the order of the statement, but are not promised to return in it.
+      const ids = inserted.map(({ id }) => id).sort((a, b) => a - b);
+      return events.map((event, index) => ({ ...event, id: ids[index] as number }));
     },
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */

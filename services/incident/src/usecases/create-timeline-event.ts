@@ -41,7 +41,8 @@ export async function createTimelineEvent(
     checkRoomForEvent(before, quotaOf(principal.workspace, 'timeline_events'));
     dependencies.storage.check(principal.workspace, { kind: 'addition', growth: bytes });
     const event = await timelineStore(trx, workspaceId).insert(created);
-    await saveTimeline({ trx, author: authorOf(command), before, added: 1, now: dependencies.clock.now() });
+    const timeline = [{ type: 'timeline_event.created', event }] as const;
+    await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
     const rendered = render(event);
     await claim?.finish(trx, { status: 201, text: rendered, revision: event.revision });
     return rendered;

@@ -23,10 +23,11 @@ export async function deleteTimelineEvent(
     const events = timelineStore(trx, workspaceId);
     const before = await incidentStore(trx, workspaceId).getForUpdate(await events.getIncidentId(id));
     // Throws if another request has deleted the event in the meantime.
-    await events.getForUpdate(id);
+    const event = await events.getForUpdate(id);
     checkWritable(before);
     await events.delete(id);
-    await saveTimeline({ trx, author: authorOf(command), before, added: -1, now: dependencies.clock.now() });
+    const timeline = [{ type: 'timeline_event.deleted', event }] as const;
+    await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
   });
   dependencies.wakeRelay();
 }

@@ -105,9 +105,10 @@ async function saveEvents(
         reason: `Only ${newEvents.length} events: an incident may have at most ${quota} (quota timeline_events)`,
       }),
     };
-    await timelineStore(trx, workspaceId).insertAll(newEvents);
+    const stored = await timelineStore(trx, workspaceId).insertAll(newEvents);
+    const timeline = stored.map((event) => ({ type: 'timeline_event.created', event }) as const);
     const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
-    const after = await saveTimeline({ ...options, added: newEvents.length });
+    const after = await saveTimeline({ ...options, timeline });
     const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
     return { sourceImport, reply };
   });

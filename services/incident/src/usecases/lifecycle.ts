@@ -119,7 +119,8 @@ async function transitionIncident(
         properties: { startedAt: now, type: noteType, body: note },
       }),
     );
-    return { incident: await saveTimeline({ ...options, change, added: 1 }), event };
+    const timeline = [{ type: 'timeline_event.created', event }] as const;
+    return { incident: await saveTimeline({ ...options, change, timeline }), event };
   };
   const result = await withConfiguration(dependencies, workspace, async (configuration) =>
     dependencies.database.transaction(async (trx) => attempt(trx, configuration)),

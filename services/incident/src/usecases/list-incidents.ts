@@ -1,11 +1,11 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { type Cursors, invalidRequest, type WorkspaceContext } from '@tocsin/http';
+import { type Cursors, invalidRequest, visibleFrom, type WorkspaceContext } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { customPredicates } from '../domain/custom-filter.ts';
 import { conversions, type MrrProjection, mrrProjection } from '../domain/exchange-rates.ts';
 import type { Fields } from '../domain/fields.ts';
 import type { Incident } from '../domain/incident.ts';
-import { type FilterParameters, listFilters, visibleFrom } from '../domain/list-filters.ts';
+import { type FilterParameters, listFilters } from '../domain/list-filters.ts';
 import { type ListSort, listSort, type SortParameters } from '../domain/list-sort.ts';
 import {
   checkSeverities,

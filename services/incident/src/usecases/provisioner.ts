@@ -1,4 +1,5 @@
 import { Counter, type Dispatcher, type Logger, type Metrics, startDispatcher } from '@tocsin/runtime';
+import { STEP_KEYS } from '../domain/provisioning.ts';
 import { stepQueue } from '../store/step-queue.ts';
 import type { ProvisioningDependencies } from './provision-channel.ts';
 import { runStep } from './run-step.ts';
@@ -23,6 +24,8 @@ export function startProvisioner({ dependencies, log, metrics }: ProvisionerOpti
     labelNames: ['step', 'outcome'],
     registers: [metrics],
   });
+  // A counter that appears with its first attempt hides that attempt from `rate` and `increase`.
+  for (const step of STEP_KEYS) attempts.inc({ step, outcome: 'succeeded' }, 0);
   return startDispatcher({
     name: 'provisioning',
     interval: POLL_INTERVAL,

@@ -1,12 +1,20 @@
-import { outbox } from '@tocsin/messaging';
+import { type NewEvent, outbox } from '@tocsin/messaging';
 import type { Instant, Knex } from '@tocsin/runtime';
-import { changesBetween } from '../domain/changes.ts';
+import { type Change, changesBetween } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
 import { shortenChanges } from '../domain/large-changes.ts';
-import { incidentSnapshot } from '../domain/snapshot.ts';
+import { incidentReference, incidentSnapshot, timelineEventSnapshot } from '../domain/snapshot.ts';
+import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { changelogStore } from '../store/changelog-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import type { Author } from './context.ts';
+
+/** What happened to one timeline event. */
+export interface TimelineEventChange {
+  type: 'timeline_event.created' | 'timeline_event.updated' | 'timeline_event.deleted';
+  /** The event after the change; a deleted one as it was. */
+  event: TimelineEvent;
+}
 
 export interface IncidentChange {
   trx: Knex.Transaction;
@@ -17,29 +25,49 @@ export interface IncidentChange {
   now: Instant;
   /** The event to publish; default: `incident.updated`. */
   event?: 'incident.updated' | 'incident.archived' | 'incident.restored';
-  /** Whether the timeline changed: this raises the revision even if no property differs, but adds no changelog entry. */
-  timelineChanged?: boolean;
+  /** Changes of the timeline raise the revision even if no property differs, but add no changelog entry. */
+  timeline?: readonly TimelineEventChange[];
 }
 
 /**
- * Saves a change of a locked incident with its changelog entry and its event, or nothing if no property differs. The
- * revision rises by one, no matter how many properties change.
+ * Saves a change of a locked incident with its changelog entry and its events, or nothing if nothing differs. The revision
+ * rises by one, no matter how many properties and timeline events change. The lock comes first, so that the rows of the
+ * outbox have their IDs in the order of the revisions.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const { trx, author, before, change, now, event = 'incident.updated', timelineChanged = false } = options;
+  const { trx, author, before, change, now, event = 'incident.updated', timeline = [] } = options;
   const after = { ...before, ...change, revision: before.revision + 1 };
   const { changes } = shortenChanges(changesBetween(before, after));
-  if (changes.length === 0 && !timelineChanged) return before;
+  if (changes.length === 0 && timeline.length === 0) return before;
 
   const { workspaceId, id, revision } = after;
   await incidentStore(trx, workspaceId).update(id, { ...change, revision });
   if (changes.length > 0) {
     await changelogStore(trx).add({ incidentId: id, revision, actor: author.actor, changedAt: now, changes });
   }
-  const envelope = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
-  const incident = incidentSnapshot(after);
-  await (event === 'incident.updated'
-    ? outbox(trx).add({ ...envelope, type: event, data: { incident, changes } })
-    : outbox(trx).add({ ...envelope, type: event, data: { incident } }));
+  await outbox(trx).add(...eventsOf({ event, after, changes, timeline, author, now }));
   return after;
+}
+
+function eventsOf({
+  event,
+  after,
+  changes,
+  timeline,
+  author,
+  now,
+}: Required<Pick<IncidentChange, 'event' | 'timeline' | 'author' | 'now'>> & {
+  after: Incident;
+  changes: Change[];
+}): NewEvent[] {
+  const origin = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
+  const incident = incidentReference(after);
+  return [
+    { ...origin, type: event, data: { incident: incidentSnapshot(after), changes } },
+    ...timeline.map(({ type, event: timelineEvent }) => ({
+      ...origin,
+      type,
+      data: { incident, timeline_event: timelineEventSnapshot(timelineEvent) },
+    })),
+  ];
 }

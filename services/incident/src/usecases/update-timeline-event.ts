@@ -40,7 +40,8 @@ export async function updateTimelineEvent(
     growth = bytesOf(textsOf(edited)) - bytesOf(textsOf(event));
     dependencies.storage.check(principal.workspace, { kind: 'addition', growth });
     await events.update(edited);
-    await saveTimeline({ trx, author: authorOf(command), before, added: 0, now: dependencies.clock.now() });
+    const timeline = [{ type: 'timeline_event.updated', event: edited }] as const;
+    await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
     return edited;
   });
   dependencies.storage.add(workspaceId, growth);

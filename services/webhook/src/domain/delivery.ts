@@ -48,11 +48,14 @@ export type Outcome =
       isLocal: boolean;
     };
 
+/** Why a delivery failed permanently. */
+export const DEAD_LETTER_REASONS = ['refused', 'exhausted', 'deadline'] as const;
+
 /** What happens to a delivery after an attempt. */
 export type RetryDecision =
   | { kind: 'succeeded' }
   | { kind: 'retry'; at: Instant }
-  | { kind: 'failed'; reason: 'refused' | 'exhausted' | 'deadline' };
+  | { kind: 'failed'; reason: (typeof DEAD_LETTER_REASONS)[number] };
 
 export interface AttemptState {
   /** Attempts started so far, including this one. */

@@ -1,5 +1,7 @@
-import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
 import { z } from 'zod';
+import { FEED_SCOPES } from '../domain/feed-types.ts';
+import { feedEvent, feedQuery, feedReply, MAX_WAIT } from './feed-wire.ts';
 import { newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
@@ -12,8 +14,20 @@ const change = { ...manage, errors: ['invalid_resource_state'] } as const;
 const params = z.strictObject({ id: z.string().meta({ description: 'ID of the subscription' }) });
 const webhook = { status: 200, body: webhookReply } as const;
 
-/** The API of the webhook service (contract: Webhooks). */
+/** The API of the webhook service (contract: Webhooks, Event feed). */
 export const contracts = {
+  listEvents: {
+    ...endpoint('GET', '/api/v1/events', 'Read the event feed'),
+    tag: 'Event feed',
+    scope: FEED_SCOPES,
+    errors: ['cursor_expired'],
+    cost: { base: 2 },
+    query: feedQuery,
+    wait: 1_000 * MAX_WAIT,
+    deadline: 1_000 * MAX_WAIT + DEFAULT_DEADLINE,
+    reply: { status: 200, body: feedReply },
+    stream: feedEvent,
+  },
   listWebhooks: {
     ...endpoint('GET', WEBHOOKS, 'List webhook subscriptions'),
     ...manage,

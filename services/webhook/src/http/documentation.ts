@@ -18,8 +18,44 @@ const SECRET = 'whsec_3q2-7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 
 const params = { id: webhook.id };
 
-/** Descriptions and examples of the operations on subscriptions, for the API description (contract: Webhooks). */
+const feedEvent = {
+  id: '2c1e6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+  type: 'incident.archived',
+  schema_version: 1,
+  occurred_at: '2026-11-20T09:30:00.000Z',
+  workspace: { id: 1, slug: 'acme', is_demo: false },
+  request_id: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
+  data: {
+    incident: {
+      id: 12,
+      reference: 'INC-4',
+      revision: 7,
+      title: 'Checkout is down in Europe',
+      service: 'checkout',
+      regions: ['eu-west'],
+      severity: 'sev1',
+      status: 'closed',
+      issue_type: 'incident',
+      impact_summary: '',
+      team_id: null,
+      created_at: '2026-11-18T20:10:00.000Z',
+      created_by: '42',
+      archived_at: '2026-11-20T09:30:00.000Z',
+    },
+  },
+} as const;
+
+/** Descriptions and examples of the operations, for the API description (contract: Webhooks, Event feed). */
 export const documentation: Documentation<typeof contracts> = {
+  listEvents: {
+    description:
+      'Returns the events of the workspace in one order, behind a cursor. `next_cursor` is always present: send it as `after` of the next request. A key gets the events that its scopes allow; the cursor passes the others. A cursor that is older than the retention is 410 `cursor_expired`: take a new one with `from=now`, read the lists, and continue with the cursor.',
+    reply: {
+      events: [feedEvent],
+      pagination: { limit: 50, has_more: false, next_cursor: 'eyJhbGciOiJIUzI1NiJ9' },
+    },
+    stream: [{ id: 'eyJhbGciOiJIUzI1NiJ9', event: feedEvent.type, data: feedEvent }],
+  },
   listWebhooks: {
     description: 'Returns the subscriptions that are active or paused, and the latest revoked ones: 1,000 at most.',
     reply: { webhooks: [webhook] },

@@ -7,12 +7,13 @@ import { rotateSecret } from '../usecases/rotate-secret.ts';
 import { pauseSubscription, resumeSubscription, revokeSubscription } from '../usecases/subscription-lifecycle.ts';
 import { verifySubscription } from '../usecases/verify-subscription.ts';
 import { contracts, type WebhookApi } from './contracts.ts';
+import { type FeedDependencies, feedHandlers } from './feed-handlers.ts';
 import type { WebhookWire } from './wire.ts';
 
-export const routes = ({ dependencies }: { dependencies: Dependencies }): Route[] =>
-  implement(contracts, webhookHandlers(dependencies));
+export const routes = ({ dependencies, feed }: { dependencies: Dependencies; feed: FeedDependencies }): Route[] =>
+  implement(contracts, { ...webhookHandlers(dependencies), ...feedHandlers(feed) });
 
-const webhookHandlers = (dependencies: Dependencies): WebhookApi => ({
+const webhookHandlers = (dependencies: Dependencies): Omit<WebhookApi, 'listEvents'> => ({
   listWebhooks: async ({ principal }) => {
     const subscriptions = await subscriptionStore(dependencies.database, principal.workspace.id).list();
     return { body: { webhooks: subscriptions.map(webhookView) } };

@@ -71,6 +71,22 @@ export function ciphertextStore(db: Knex) {
       }));
     },
 
+    /** The rows with the highest IDs. */
+    async latest(kind: CiphertextKind, limit: number): Promise<StoredCiphertext[]> {
+      const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
+      const rows = await db(table)
+        .whereNotNull(keyId)
+        .orderBy(kind === 'url' ? 'seq' : 'id', 'desc')
+        .limit(limit)
+        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, box: bytes });
+      return rows.map((row) => ({
+        kind,
+        rowId: row.row_id,
+        subscriptionId: row.subscription_id,
+        sealed: { keyId: row.key_id, ciphertext: row.box },
+      }));
+    },
+
     async replace({ kind, rowId }: StoredCiphertext, sealed: Sealed): Promise<void> {
       const { table, keyId, bytes } = LOCATIONS[kind];
       await db(table)

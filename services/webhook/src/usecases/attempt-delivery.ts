@@ -1,5 +1,5 @@
 import type { HostBreakers } from '../clients/breakers.ts';
-import type { Outcome } from '../domain/delivery.ts';
+import { DEADLINE, type Outcome } from '../domain/delivery.ts';
 import type { Claim } from '../store/claim-store.ts';
 import type { Dependencies } from './context.ts';
 import { type EndedRequest, finishAttempt } from './finish-attempt.ts';
@@ -58,9 +58,13 @@ async function recordOutcome(
     log.info(fields, 'an attempt ended after its delivery was cancelled or leased again');
     return;
   }
-  const { decision, pausedSubscription } = recorded;
-  if (decision.kind === 'succeeded') log.info(fields, 'delivered');
-  else if (decision.kind === 'retry') log.info({ ...fields, next: decision.at }, 'an attempt failed');
+  const { decision, at, pausedSubscription } = recorded;
+  if (decision.kind === 'succeeded') {
+    log.info(fields, 'delivered');
+    // The deadline is counted from when the delivery was queued; that of a redelivery may be shorter.
+    const queuedAt = Date.parse(claim.deadlineAt) - DEADLINE;
+    if (claim.redelivery === 0) metrics.delay.observe(Math.max(0, Date.parse(at) - queuedAt) / 1_000);
+  } else if (decision.kind === 'retry') log.info({ ...fields, next: decision.at }, 'an attempt failed');
   else {
     metrics.deadLetters.inc({ reason: decision.reason });
     log.warn({ ...fields, because: decision.reason }, 'a delivery failed permanently');

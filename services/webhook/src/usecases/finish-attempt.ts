@@ -10,6 +10,8 @@ import type { Dependencies } from './context.ts';
 
 export interface RecordedAttempt {
   decision: RetryDecision;
+  /** When the delivery was last changed, by the clock of its deadline. */
+  at: Instant;
   /** Whether this failure was one too many, so that the subscription must be verified again. */
   pausedSubscription: boolean;
 }
@@ -50,7 +52,7 @@ export async function finishAttempt(
     const record = { decision, result, status: outcome.status, duration } as const;
     if (!(await deliveryStore(trx).finish(claim.token, record, now))) return undefined;
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
-    return { decision, pausedSubscription };
+    return { decision, at: now, pausedSubscription };
   });
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Knex, type Metrics } from '@tocsin/runtime';
+import { DEAD_LETTER_REASONS, FAILURE_REASONS } from '../domain/delivery.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import type { Time } from '../store/time.ts';
 
@@ -7,6 +8,8 @@ export interface WebhookMetrics {
   /** Attempts by result: `succeeded`, `deferred`, or the reason of the failure. */
   attempts: Counter<'result'>;
   duration: Histogram;
+  /** From when a delivery was queued to its success. */
+  delay: Histogram;
   /** Deliveries that failed permanently. */
   deadLetters: Counter<'reason'>;
   /** Deliveries that were not queued because the workspace's queue was full. */
@@ -54,23 +57,34 @@ export function webhookMetrics(options: {
       this.set(openBreakers());
     },
   });
+  const attempts = new Counter({
+    name: 'tocsin_webhook_attempts_total',
+    help: 'Delivery attempts by result',
+    labelNames: ['result'],
+    registers,
+  });
+  const deadLetters = new Counter({
+    name: 'tocsin_webhook_dead_letters_total',
+    help: 'Deliveries that failed permanently, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  // A counter that appears with its first event hides that event from `rate` and `increase`.
+  for (const result of ['succeeded', 'deferred', ...FAILURE_REASONS]) attempts.inc({ result }, 0);
+  for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason }, 0);
   return {
-    attempts: new Counter({
-      name: 'tocsin_webhook_attempts_total',
-      help: 'Delivery attempts by result',
-      labelNames: ['result'],
+    attempts,
+    deadLetters,
+    delay: new Histogram({
+      name: 'tocsin_webhook_delivery_delay_seconds',
+      help: 'Time from when a delivery was queued to its success; without the ones that operators asked for',
+      buckets: [0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400],
       registers,
     }),
     duration: new Histogram({
       name: 'tocsin_webhook_attempt_duration_seconds',
       help: 'Duration of attempts, from the DNS lookup to the last byte',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-    deadLetters: new Counter({
-      name: 'tocsin_webhook_dead_letters_total',
-      help: 'Deliveries that failed permanently, by reason',
-      labelNames: ['reason'],
       registers,
     }),
     skipped: new Counter({

@@ -99,7 +99,8 @@ async function rotateBatch(
   return { rows, undecryptable };
 }
 
-function decrypt(cipher: SecretCipher, { kind, sealed, subscriptionId }: StoredCiphertext): string | undefined {
+/** Returns undefined if the key is not configured or the ciphertext is damaged. */
+export function decrypt(cipher: SecretCipher, { kind, sealed, subscriptionId }: StoredCiphertext): string | undefined {
   try {
     return kind === 'secret' ? cipher.decryptSecret(sealed, subscriptionId) : cipher.decryptUrl(sealed, subscriptionId);
   } catch {

@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/runtime';
-import { createInboxTable } from '../../src/consumer.ts';
+import { createInboxTable } from '../../src/inbox.ts';
 import { createOutboxTable } from '../../src/outbox.ts';
 
 export async function up(knex: Knex): Promise<void> {

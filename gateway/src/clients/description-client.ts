@@ -1,0 +1,77 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { DESCRIPTION_PATH } from '@tocsin/http';
+
+/** What one read of a service's description returned. */
+export type DescriptionRead =
+  /** One of the editions that the request named. */
+  | { kind: 'known'; tag: string }
+  | { kind: 'read'; tag: string | undefined; bytes: Buffer }
+  /** More bytes than allowed. */
+  | { kind: 'too large'; tag: string | undefined }
+  /** The service serves no description: it is of an earlier release. */
+  | { kind: 'none' };
+
+export interface ReadOptions {
+  /** The entity tags of the editions that are known already. */
+  known: readonly string[];
+  maxBytes: number;
+  /** Milliseconds from the look-up of the address to the last byte. */
+  deadline: number;
+  signal: AbortSignal;
+}
+
+/** The entity tag of a service; a proxy that compresses makes it weak. */
+const TAG = /^(?:W\/)?("[\w-]{1,64}")$/;
+
+/**
+ * Reads the description that a service serves at present. Each read has a connection of its own: behind one address there
+ * may be several processes, and a connection that is kept leads to the same one for ever.
+ * @throws Error if there is no response in time, or not one of the expected ones
+ */
+export async function readDescription(baseUrl: URL, options: ReadOptions): Promise<DescriptionRead> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const get = baseUrl.protocol === 'https:' ? https.get : http.get;
+  const request = get(
+    new URL(DESCRIPTION_PATH, baseUrl),
+    {
+      agent: false,
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.deadline)]),
+      headers: { Accept: 'application/json', 'If-None-Match': options.known.join(', ') },
+    },
+    resolve,
+  );
+  // For as long as the request exists: it may fail after the response has begun.
+  request.on('error', reject);
+  try {
+    return await readResponse(await promise, options);
+  } finally {
+    request.destroy();
+  }
+}
+
+async function readResponse(response: IncomingMessage, { known, maxBytes }: ReadOptions): Promise<DescriptionRead> {
+  const { statusCode = 0, headers } = response;
+  const tag = TAG.exec(headers.etag ?? '')?.[1];
+  switch (statusCode) {
+    case 200:
+      break;
+    case 304:
+      if (tag === undefined || !known.includes(tag))
+        throw new Error('the service returned 304 without a known entity tag');
+      return { kind: 'known', tag };
+    case 404:
+      return { kind: 'none' };
+    default:
+      throw new Error(`the service returned ${statusCode}`);
+  }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) return { kind: 'too large', tag };
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) return { kind: 'too large', tag };
+    chunks.push(chunk);
+  }
+  return { kind: 'read', tag, bytes: Buffer.concat(chunks) };
+}

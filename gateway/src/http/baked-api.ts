@@ -1,0 +1,51 @@
+import { claimsOf, settleClaims } from '../domain/claims.ts';
+import type { Operation } from '../domain/route-table.ts';
+import type { ApiDescription } from './api-description.ts';
+import { checkDescription, type CheckedDescription } from './check-description.ts';
+import { type Guides, readGuides } from './guides.ts';
+import { readDescriptions } from './service-descriptions.ts';
+
+/** What the gateway's own files say about the API: the generated descriptions of the services, and the guides. */
+export interface BakedApi {
+  descriptions: readonly CheckedDescription[];
+  operations: readonly Operation[];
+  guides: Guides;
+}
+
+/**
+ * Reads the files that the gateway was released with.
+ * @param replaced descriptions instead of the files, by service; the other services describe nothing
+ * @throws Error naming the file that cannot be read, what is wrong with a description, or the path that two services claim
+ */
+export async function readBakedApi(
+  services: readonly string[],
+  replaced?: Readonly<Record<string, ApiDescription>>,
+): Promise<BakedApi> {
+  const files = replaced === undefined ? await readDescriptions(services) : bytesOf(services, replaced);
+  const descriptions = await Promise.all(
+    Object.entries(files).map(async ([service, bytes]) =>
+      checkDescription(service, bytes).catch((error: unknown) => {
+        throw new Error(`the description of the ${service} service: ${(error as Error).message}`, { cause: error });
+      }),
+    ),
+  );
+  const { operations, refused } = settleClaims(
+    descriptions.map((description) => claimsOf(description.service, [description])),
+  );
+  const [first] = refused;
+  if (first !== undefined) {
+    const { id, method, path, service } = first.operation;
+    throw new Error(
+      `the ${service} service claims ${method} ${path} (${id}), but the ${first.holder} service holds it`,
+    );
+  }
+  return { descriptions, operations, guides: await readGuides() };
+}
+
+const bytesOf = (services: readonly string[], replaced: Readonly<Record<string, ApiDescription>>) =>
+  Object.fromEntries(
+    services.map((service) => [
+      service,
+      Buffer.from(JSON.stringify(replaced[service] ?? { openapi: '3.1.0', paths: {} })),
+    ]),
+  );

@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
+import type { ServiceWorker } from '@tocsin/service';
+import { claimsOf, type RefusedClaim, settleClaims } from '../domain/claims.ts';
+import { type Operation, type RouteTable, routeTable } from '../domain/route-table.ts';
+import { apiDocument } from './api-document.ts';
+import type { BakedApi } from './baked-api.ts';
+import type { CheckedDescription } from './check-description.ts';
+import {
+  type DescriptionReader,
+  type ReadOutcome,
+  type ReadTiming,
+  startDescriptionReader,
+} from './description-reader.ts';
+import { staticContent } from './static-content.ts';
+
+/** The API as the running services describe it, and as the gateway's own files do until it has read them. */
+export interface LiveApi extends ServiceWorker {
+  /** Always finds what is routed at present. */
+  readonly routes: RouteTable;
+  /** Sends the public description of what is routed. */
+  sendDescription(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** How many operations a log line names. */
+const NAMED = 20;
+
+/** Starts to read the services' descriptions in the background; it does not wait for any service. */
+export function startLiveApi(options: {
+  baked: BakedApi;
+  /** The public description of `baked`. */
+  document: Buffer;
+  /** By the names of the services. */
+  urls: Readonly<Record<string, string>>;
+  /** The URL of the API, with the variable `{workspace}`. */
+  server: string;
+  timing?: Partial<ReadTiming> | undefined;
+  log: Logger;
+  metrics: Metrics;
+}): LiveApi {
+  const { baked, server, log } = options;
+  let { operations } = baked;
+  let refused: readonly RefusedClaim[] = [];
+  let table = routeTable(operations);
+  let content = contentOf(options.document);
+
+  let isStale = false;
+  let building: Promise<void> | undefined;
+  let stopped = false;
+  const isStopped = () => stopped;
+  /** One at a time: a change in the meantime is in the next one. */
+  const buildDocument = async () => {
+    while (isStale && !isStopped()) {
+      isStale = false;
+      try {
+        content = contentOf(await apiDocument({ descriptions: newest(), operations, server, guides: baked.guides }));
+      } catch (error) {
+        log.error({ err: error }, 'cannot build the public description; the previous one stays');
+      }
+    }
+    building = undefined;
+  };
+
+  const update = () => {
+    const settled = settle(
+      [...readers.values()].map(({ current }) => current),
+      operations,
+    );
+    const next = routeTable(settled.operations);
+    logChange(log, operations, settled.operations);
+    logRefused(log, refused, settled.refused);
+    operations = settled.operations;
+    refused = settled.refused;
+    table = next;
+    isStale = true;
+    building ??= buildDocument();
+  };
+
+  const reads = observe(options.metrics, { readers: () => readers, refused: () => refused });
+  const readers: ReadonlyMap<string, DescriptionReader> = new Map(
+    baked.descriptions.map((description) => {
+      const { service } = description;
+      const onRead = (outcome: ReadOutcome) => reads.inc({ upstream: service, outcome });
+      const url = options.urls[service] ?? '';
+      const { timing } = options;
+      return [
+        service,
+        startDescriptionReader({ service, url, baked: description, timing, log, onRead, onChange: update }),
+      ];
+    }),
+  );
+  const newest = () => [...readers.values()].flatMap(({ current }) => current.slice(0, 1));
+
+  return {
+    routes: { find: (path) => table.find(path) },
+    sendDescription: async (request, response) => content.send(request, response),
+    stop: async () => {
+      stopped = true;
+      await Promise.all([...readers.values()].map(async (reader) => reader.stop()));
+      await building;
+    },
+  };
+}
+
+const contentOf = (document: Buffer) =>
+  staticContent(() => document, { type: 'application/json; charset=utf-8', caching: 'revalidated' });
+
+/** @param editions those in use of each service, the newest first */
+const settle = (editions: readonly (readonly CheckedDescription[])[], held: readonly Operation[]) =>
+  settleClaims(
+    editions.map((current) => claimsOf(current[0]?.service ?? '', current)),
+    held,
+  );
+
+function logChange(log: Logger, before: readonly Operation[], after: readonly Operation[]): void {
+  const [old, current] = [new Set(before.map(nameOf)), new Set(after.map(nameOf))];
+  const added = [...current].filter((name) => !old.has(name));
+  const removed = [...old].filter((name) => !current.has(name));
+  log.info(
+    { added: added.slice(0, NAMED), removed: removed.slice(0, NAMED) },
+    'the routes follow the descriptions of the services',
+  );
+}
+
+function logRefused(log: Logger, before: readonly RefusedClaim[], after: readonly RefusedClaim[]): void {
+  const known = new Set(before.map(textOf));
+  const refused = after.map(textOf).filter((text) => !known.has(text));
+  if (refused.length === 0) return;
+  log.error({ refused: refused.slice(0, NAMED) }, 'a service describes what another one holds; it is not routed');
+}
+
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+const textOf = ({ operation, holder }: RefusedClaim) =>
+  `${operation.service}: ${nameOf(operation)} (${operation.id}), held by ${holder}`;
+
+/** Returns the counter of reads. */
+function observe(
+  metrics: Metrics,
+  state: { readers: () => ReadonlyMap<string, DescriptionReader>; refused: () => readonly RefusedClaim[] },
+): Counter<'upstream' | 'outcome'> {
+  const gauge = (name: string, help: string, valueOf: (service: string, reader: DescriptionReader) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['upstream'],
+      registers: [metrics],
+      collect() {
+        for (const [service, reader] of state.readers()) this.set({ upstream: service }, valueOf(service, reader));
+      },
+    });
+  gauge(
+    'tocsin_gateway_description_refused',
+    'Whether the gateway refuses the description that a service serves',
+    (_, reader) => (reader.seesRefused ? 1 : 0),
+  );
+  gauge(
+    'tocsin_gateway_description_editions',
+    'Editions of the description of a service that are in use',
+    (_, reader) => reader.current.length,
+  );
+  gauge(
+    'tocsin_gateway_operations_refused',
+    'Operations of a service that are not routed because another service holds their paths or IDs',
+    (service) => state.refused().filter(({ operation }) => operation.service === service).length,
+  );
+  return new Counter({
+    name: 'tocsin_gateway_description_reads_total',
+    help: 'Reads of the descriptions of the services, by outcome',
+    labelNames: ['upstream', 'outcome'],
+    registers: [metrics],
+  });
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import {
+  type Contracts,
+  DESCRIPTION_PATH,
+  type Handlers,
+  httpApp,
+  implement,
+  listen,
+  openPrincipalVerifier,
+  type RouteRequest,
+} from '@tocsin/http';
+import { createMetrics } from '@tocsin/runtime';
+import { TEST_SECRET_KEYS } from '@tocsin/testing';
+import type { ApiDescription } from '../src/http/api-description.ts';
+import { descriptionOf, silent } from './gateway-harness.ts';
+
+/** One address with processes of a service behind it, each of which describes its own release. */
+export interface DescribedService {
+  readonly url: string;
+  readonly port: number;
+  /** The `If-None-Match` of each read of the description, and the status of its response. */
+  readonly reads: { known: string; status: number }[];
+  /** Replaces the processes by one of each of these releases; the requests go to one after the other. */
+  release(...releases: (Contracts | RequestListener)[]): void;
+  /** Answers reads of the description instead of the processes; `undefined`: the processes do. */
+  describe(listener: RequestListener | undefined): void;
+  close(): Promise<void>;
+}
+
+export async function startDescribedService(name: string, first: Contracts, port = 0): Promise<DescribedService> {
+  const processOf = (release: Contracts | RequestListener): RequestListener =>
+    typeof release === 'function' ? release : releaseApp(name, release);
+  let processes = [processOf(first)];
+  let describing: RequestListener | undefined;
+  // Apart from each other: requests must not decide which process a read reaches.
+  const turns = { reads: 0, requests: 0 };
+  const reads: DescribedService['reads'] = [];
+  const server = await listen(
+    (request: IncomingMessage, response: ServerResponse) => {
+      const kind = request.url === DESCRIPTION_PATH ? 'reads' : 'requests';
+      turns[kind] += 1;
+      const process = processes[turns[kind] % processes.length]!;
+      if (kind === 'requests') {
+        process(request, response);
+        return;
+      }
+      const known = request.headers['if-none-match'] ?? '';
+      response.once('close', () => reads.push({ known, status: response.statusCode }));
+      (describing ?? process)(request, response);
+    },
+    { host: '127.0.0.1', port },
+  );
+  return {
+    url: server.url,
+    port: server.port,
+    reads,
+    release: (...releases) => {
+      processes = releases.map(processOf);
+    },
+    describe: (listener) => {
+      describing = listener;
+    },
+    close: server.close,
+  };
+}
+
+/** A process of the service, as `runService` builds it; each operation returns its ID. */
+function releaseApp(name: string, contracts: Contracts): RequestListener {
+  const handle = async ({ routeId }: RouteRequest<unknown, unknown, unknown>) => ({ body: { route: routeId } });
+  const handlers = Object.fromEntries(Object.keys(contracts).map((id) => [id, handle]));
+  return httpApp({
+    routes: implement(contracts, handlers as unknown as Handlers<Contracts>),
+    description: Buffer.from(JSON.stringify(descriptionOf(name, contracts))),
+    readinessChecks: [],
+    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: name, callers: [] }),
+    log: silent,
+    metrics: createMetrics(name),
+  });
+}
+
+/** Serves this description, whatever the request knows. */
+export const serving =
+  (description: ApiDescription | string | Buffer): RequestListener =>
+  (_request, response) => {
+    const isText = typeof description === 'string' || Buffer.isBuffer(description);
+    response.setHeader('Content-Type', 'application/json');
+    response.end(isText ? description : JSON.stringify(description));
+  };

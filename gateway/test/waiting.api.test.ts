@@ -1,0 +1,256 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { HttpServer } from '@tocsin/http';
+import { eventually } from '@tocsin/testing';
+import {
+  type GatewayHarness,
+  type GatewayHarnessOptions,
+  startGatewayHarness,
+  startServer,
+} from './gateway-harness.ts';
+
+const WAITING = '/api/v1/incident-events';
+const ORDINARY = '/api/v1/incidents';
+const opened: { close: () => Promise<unknown> | void }[] = [];
+afterEach(async () => {
+  for (const resource of opened.splice(0).reverse()) await resource.close();
+});
+
+/** A service whose requests wait until the test answers them; those of another path are answered at once. */
+interface WaitingService {
+  server: HttpServer;
+  waiting: { request: IncomingMessage; response: ServerResponse }[];
+  /** Requests that the gateway has aborted. */
+  aborted: number;
+}
+
+async function startWaitingService(announce = true): Promise<WaitingService> {
+  const service: WaitingService = { server: undefined as never, waiting: [], aborted: 0 };
+  service.server = await startServer((request, response) => {
+    if (request.url?.startsWith(WAITING) !== true) {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
+      return;
+    }
+    service.waiting.push({ request, response });
+    response.on('close', () => (service.aborted += response.writableFinished ? 0 : 1));
+    if (request.headers.accept === 'text/event-stream') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
+      response.flushHeaders();
+    } else if (announce) response.writeProcessing();
+  });
+  opened.push(service.server);
+  return service;
+}
+
+async function open(options: GatewayHarnessOptions = {}) {
+  const service = await startWaitingService();
+  const gateway = await startGatewayHarness({ ...options, incidentUrl: service.server.url });
+  opened.push(gateway);
+  return { service, gateway, token: await gateway.token() };
+}
+
+interface Reader {
+  response: IncomingMessage;
+  received(): string;
+  /** Resolves when the response has ended, with whether it was complete. */
+  ended: Promise<boolean>;
+  close(): void;
+}
+
+async function openStream(
+  gateway: GatewayHarness,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<Reader> {
+  const request = http.get(new URL(WAITING, gateway.app.url), {
+    agent: false,
+    headers: { Host: 'acme.localhost', Authorization: `Bearer ${token}`, Accept: 'text/event-stream', ...headers },
+  });
+  opened.push({ close: () => void request.destroy() });
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let received = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+  response.on('error', () => undefined);
+  const ended = new Promise<boolean>((resolve) => response.once('close', () => resolve(response.complete)));
+  return { response, received: () => received, ended, close: () => void request.destroy() };
+}
+
+const poll = async (gateway: GatewayHarness, token: string) => gateway.send({ path: WAITING, token });
+
+/** Of the gateway's own metric, which counts requests as soon as they are known to wait. */
+const countWaiting = async ({ app }: GatewayHarness): Promise<number> => {
+  const metrics = await text((await fetch(new URL('/metrics', app.internalUrl))).body as never);
+  return Number(/^tocsin_gateway_waiting_requests\S* (\d+)$/m.exec(metrics)?.[1]);
+};
+const reaches = async (gateway: GatewayHarness, count: number) =>
+  eventually(async () => (await countWaiting(gateway)) === count, { what: `${count} waiting requests` });
+
+describe('a stream', () => {
+  test('is passed on as it comes, with the headers of both sides', async () => {
+    const { service, gateway, token } = await open();
+    const reader = await openStream(gateway, token, { 'Last-Event-ID': 'abc' });
+    expect(reader.response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+      'cache-control': 'no-store',
+    });
+    const [{ request, response } = {}] = service.waiting;
+    expect(request?.headers).toMatchObject({ 'last-event-id': 'abc', accept: 'text/event-stream' });
+    for (const message of ['id: 1\n\n', ':\n\n', 'id: 2\n\n']) {
+      response?.write(message);
+      await eventually(() => reader.received().endsWith(message), { what: 'the message' });
+    }
+    response?.end();
+    expect(await reader.ended).toBe(true);
+    await reaches(gateway, 0);
+  });
+
+  test('ends at the service when its client goes away, and at the client when the service breaks', async () => {
+    const { service, gateway, token } = await open();
+    const reader = await openStream(gateway, token);
+    reader.close();
+    await eventually(() => service.aborted === 1, { what: 'the end at the service' });
+    const other = await openStream(gateway, token);
+    service.waiting.at(-1)?.response.destroy();
+    expect(await other.ended).toBe(false);
+    await reaches(gateway, 0);
+  });
+});
+
+describe('a request that waits', () => {
+  test('is answered later than others, and occupies neither their slots nor their deadline', async () => {
+    const { service, gateway, token } = await open({
+      env: { MAX_REQUESTS_PER_WORKSPACE: '2', MAX_REQUESTS_PER_SERVICE: '2' },
+    });
+    const polls = [poll(gateway, token), poll(gateway, token)];
+    await reaches(gateway, 2);
+    polls.push(poll(gateway, token));
+    const stream = await openStream(gateway, token);
+    await reaches(gateway, 4);
+    const others = [1, 2, 3, 4].map(async () => gateway.send({ path: ORDINARY, token }));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (const { request, response } of service.waiting) {
+      if (request.headers.accept === 'text/event-stream') continue;
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"late"}');
+    }
+    expect((await Promise.all(polls)).map(({ body }) => body)).toEqual(polls.map(() => ({ route: 'late' })));
+    stream.close();
+    await reaches(gateway, 0);
+  });
+
+  test('has the deadline of its operation', async () => {
+    const { service, gateway, token } = await open({ deadline: 700 });
+    const response = await poll(gateway, token);
+    expect([response.status, response.body.code]).toEqual([503, 'service_unavailable']);
+    await eventually(() => service.aborted === 1, { what: 'the end at the service' });
+    await reaches(gateway, 0);
+  });
+
+  test('is not announced by a service of an operation that cannot wait', async () => {
+    const service = await startServer((_request, response) => {
+      response.writeProcessing();
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
+    });
+    opened.push(service);
+    const gateway = await startGatewayHarness({ incidentUrl: service.url });
+    opened.push(gateway);
+    expect((await gateway.send({ path: ORDINARY, token: await gateway.token() })).status).toBe(200);
+    expect(await countWaiting(gateway)).toBe(0);
+  });
+
+  test('is refused when the workspace has as many as it may, and its request to the service is aborted', async () => {
+    const { service, gateway, token } = await open({
+      adjust: (config) => ({ ...config, shares: { ...config.shares, waitingPerWorkspace: 2 } }),
+    });
+    const reader = await openStream(gateway, token);
+    const waiting = poll(gateway, token);
+    await reaches(gateway, 2);
+    const refused = await poll(gateway, token);
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: 'rate_limited', details: { limit: 'waiting_requests' } },
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const refusedStream = await openStream(gateway, token);
+    expect(refusedStream.response.statusCode).toBe(429);
+    expect(refusedStream.response.headers['content-type']).toMatch('application/json');
+    await eventually(() => service.aborted === 2, { what: 'the end at the service' });
+    reader.close();
+    await reaches(gateway, 1);
+    expect((await openStream(gateway, token)).response.statusCode).toBe(200);
+    service.waiting[1]?.response.end('{}');
+    await waiting;
+  });
+});
+
+describe('a gateway that stops', () => {
+  test('ends streams and waits at once', async () => {
+    const { gateway, token } = await open();
+    const reader = await openStream(gateway, token);
+    const waiting = poll(gateway, token);
+    await reaches(gateway, 2);
+    await gateway.app.stop();
+    expect(await reader.ended).toBe(true);
+    const response = await waiting;
+    expect([response.status, response.body.code]).toEqual([503, 'service_unavailable']);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('the key of a request that waits', () => {
+  async function openWithKeys() {
+    const opening = await open();
+    const { gateway } = opening;
+    const email = 'reader@acme.example';
+    await gateway.admin.createUser({ workspace: 'acme', email, name: 'R', role: 'owner', seat: 'responder' });
+    const create = async (expires?: string) =>
+      gateway.admin.createKey({
+        workspace: 'acme',
+        user: email,
+        name: 'k',
+        scopes: ['incidents:read'],
+        ...(expires !== undefined && { expires }),
+      });
+    return { ...opening, email, create };
+  }
+
+  test('ends the wait when it is revoked', async () => {
+    const { gateway, service, token, create } = await openWithKeys();
+    const { key, token: revoked } = await create();
+    const reader = await openStream(gateway, revoked);
+    const waiting = poll(gateway, revoked);
+    const other = await openStream(gateway, token);
+    await reaches(gateway, 3);
+    await gateway.admin.revokeKey(key.id);
+    expect(await reader.ended).toBe(true);
+    const response = await waiting;
+    expect([response.status, response.body.code]).toEqual([401, 'authentication_required']);
+    await eventually(() => service.aborted === 2, { what: 'the end at the service' });
+    await reaches(gateway, 1);
+    service.waiting.at(-1)?.response.write('id: 1\n\n');
+    await eventually(() => other.received() !== '', { what: 'a message of the other stream' });
+  });
+
+  test('ends the wait when its owner may no longer do the same', async () => {
+    const { gateway, email, create } = await openWithKeys();
+    const { token } = await create();
+    const reader = await openStream(gateway, token);
+    await gateway.admin.setUser({ workspace: 'acme', email, name: 'Renamed' });
+    await gateway.admin.setUser({ workspace: 'acme', email, seat: 'none' });
+    expect(await reader.ended).toBe(true);
+    const next = await openStream(gateway, token);
+    expect(next.response.statusCode).toBe(200);
+  });
+
+  test('ends the wait when it expires', async () => {
+    const { gateway, create } = await openWithKeys();
+    const { token } = await create(new Date(Date.now() + 2_000).toISOString());
+    const reader = await openStream(gateway, token);
+    expect(reader.response.statusCode).toBe(200);
+    expect(await reader.ended).toBe(true);
+    expect((await openStream(gateway, token)).response.statusCode).toBe(401);
+  }, 30_000);
+});

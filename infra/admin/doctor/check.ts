@@ -1,0 +1,54 @@
+import type { Environment, Knex } from '@tocsin/runtime';
+import type { AppName } from '../../apps.ts';
+import type { Target } from '../target.ts';
+
+/**
+ * `note` is information; `unknown` could not be checked; `fixed` is what a repair did. Only `problem` and `unknown` make
+ * the doctor fail.
+ */
+export type Status = 'ok' | 'note' | 'fixed' | 'problem' | 'unknown';
+
+/** One line of the doctor. */
+export interface Finding {
+  status: Status;
+  message: string;
+  /** Repairs a problem; returns what it did. */
+  repair?: () => Promise<string>;
+}
+
+export interface CheckContext {
+  target: Target;
+  env: Environment;
+  /** As the role of the app; the same connection for all checks. @throws UsageError when no setting names the database */
+  database(app: AppName): Knex;
+  /** Whether the time for this check is used up: it then says how far it came. */
+  isOver(): boolean;
+}
+
+export interface Check {
+  name: string;
+  /** Reads only. */
+  run(context: CheckContext): Promise<Finding[]>;
+}
+
+/** Milliseconds that one check may take before it stops and says how far it came. */
+export const CHECK_TIME = 30_000;
+
+export const ok = (message: string): Finding => ({ status: 'ok', message });
+export const note = (message: string): Finding => ({ status: 'note', message });
+export const unknown = (message: string): Finding => ({ status: 'unknown', message });
+export const problem = (message: string, repair?: () => Promise<string>): Finding => ({
+  status: 'problem',
+  message,
+  ...(repair !== undefined && { repair }),
+});
+
+/** `3 rows`, `1 row`. */
+export const count = (number: number, singular: string, plural = `${singular}s`) =>
+  `${number} ${number === 1 ? singular : plural}`;
+
+/** The first few of a list: `acme, beta and 3 others`. */
+export function some(names: readonly (string | number)[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length <= 5 ? shown : `${shown} and ${names.length - 5} others`;
+}

@@ -1,0 +1,92 @@
+import type { Knex } from '@tocsin/runtime';
+import { type AppName, MEMORY_BROKER } from '../../apps.ts';
+import { describeBroker } from '../../dead-letters/choose-queues.ts';
+import type { Target } from '../target.ts';
+import { BROKER_CHECK } from './broker-check.ts';
+import { type Check, CHECK_TIME, type CheckContext, type Finding, type Status, unknown } from './check.ts';
+import { CLOCK_CHECK } from './clock-check.ts';
+import { MESSAGE_CHECK } from './message-check.ts';
+import { MIGRATION_CHECK } from './migration-check.ts';
+import { NUMBER_CHECK } from './number-check.ts';
+import { REPLICA_CHECK } from './replica-check.ts';
+import { SECRET_CHECK } from './secret-check.ts';
+import { SEQUENCE_CHECK } from './sequence-check.ts';
+import { STORAGE_CHECK } from './storage-check.ts';
+import { TIMELINE_CHECK } from './timeline-check.ts';
+
+/** In this order: the repair of replicas needs sequences and counters that are right. */
+const CHECKS: readonly Check[] = [
+  MIGRATION_CHECK,
+  CLOCK_CHECK,
+  SEQUENCE_CHECK,
+  NUMBER_CHECK,
+  REPLICA_CHECK,
+  TIMELINE_CHECK,
+  STORAGE_CHECK,
+  MESSAGE_CHECK,
+  BROKER_CHECK,
+  SECRET_CHECK,
+];
+
+export interface DoctorLine {
+  check: string;
+  status: Status;
+  message: string;
+}
+
+/** Runs all checks, one after the other. With `fix` it repairs what can be repaired safely, and checks that again. */
+export async function runChecks(
+  target: Target,
+  options: { fix: boolean; describeError: (error: unknown) => string },
+): Promise<DoctorLine[]> {
+  printServers(target);
+  const opened = new Map<AppName, Knex>();
+  const database = (app: AppName): Knex => {
+    const found = opened.get(app) ?? target.database(app);
+    opened.set(app, found);
+    return found;
+  };
+  const attempt = async (check: Check): Promise<Finding[]> => {
+    const endsAt = performance.now() + CHECK_TIME;
+    const context: CheckContext = { target, env: target.env, database, isOver: () => performance.now() > endsAt };
+    try {
+      return await check.run(context);
+    } catch (error) {
+      return [unknown(options.describeError(error))];
+    }
+  };
+  const lines: DoctorLine[] = [];
+  for (const check of CHECKS) {
+    let findings = await attempt(check);
+    const repairs = findings.flatMap(({ repair }) => (repair === undefined ? [] : [repair]));
+    if (options.fix && repairs.length > 0) {
+      const done: Finding[] = [];
+      for (const repair of repairs) {
+        done.push(
+          await repair().then(
+            (message): Finding => ({ status: 'fixed', message }),
+            (error: unknown): Finding => ({
+              status: 'problem',
+              message: `not repaired: ${options.describeError(error)}`,
+            }),
+          ),
+        );
+      }
+      findings = [...done, ...(await attempt(check))];
+    }
+    lines.push(...findings.map(({ status, message }) => ({ check: check.name, status, message })));
+  }
+  return lines;
+}
+
+/** Names the servers that are checked besides the databases, which are named when they are opened. */
+function printServers({ env, print }: Target): void {
+  if (env['TOCSIN_BROKER'] === MEMORY_BROKER) return;
+  const { AMQP_URL: broker = '', REDIS_URL: redis = '', TOCSIN_NAMESPACE: namespace = 'tocsin' } = env;
+  const names = `names that begin with ${namespace}`;
+  if (URL.canParse(broker)) print(`using ${describeBroker(broker)}, ${names}`);
+  if (URL.canParse(redis)) {
+    const { hostname, port } = new URL(redis);
+    print(`using Redis ${hostname}:${port === '' ? '6379' : port}, ${names}`);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Knex } from '@tocsin/runtime';
+import { APP_NAMES, APPS } from '../../apps.ts';
+import { type Check, type Finding, ok, problem } from './check.ts';
+
+/** Where IDs of an owner's table are known elsewhere: a sequence must not give them out again. */
+const COPIES: readonly { owner: Owner; holders: readonly Holder[] }[] = [
+  {
+    owner: { app: 'gateway', table: 'workspaces' },
+    holders: [
+      { app: 'catalog', query: 'select max(workspace_id) as id from workspace_versions' },
+      { app: 'custom-field', query: 'select max(workspace_id) as id from workspace_versions' },
+      { app: 'incident', query: 'select max(workspace_id) as id from incident_counters' },
+      { app: 'incident', query: 'select max(workspace_id) as id from replica_versions' },
+      { app: 'webhook', query: 'select max(workspace_id) as id from subscriptions' },
+    ],
+  },
+  {
+    owner: { app: 'gateway', table: 'users' },
+    holders: [
+      { app: 'catalog', query: 'select max(id) as id from replica_users' },
+      { app: 'incident', query: 'select max(id) as id from replica_users' },
+    ],
+  },
+  {
+    owner: { app: 'catalog', table: 'teams' },
+    holders: [{ app: 'incident', query: 'select max(id) as id from replica_teams' }],
+  },
+  {
+    owner: { app: 'catalog', table: 'services' },
+    holders: [{ app: 'incident', query: 'select max(id) as id from replica_services' }],
+  },
+  {
+    owner: { app: 'custom-field', table: 'definitions' },
+    holders: [{ app: 'incident', query: 'select max(id) as id from replica_fields' }],
+  },
+];
+
+interface Owner {
+  app: 'gateway' | 'catalog' | 'custom-field';
+  table: string;
+}
+
+interface Holder {
+  app: 'catalog' | 'custom-field' | 'incident' | 'webhook';
+  query: string;
+}
+
+interface SequenceColumn {
+  sequence: string;
+  table: string;
+  column: string;
+}
+
+/** The sequences of a schema with the columns that they fill. */
+const COLUMNS = `
+  select s.oid::regclass::text as sequence, t.oid::regclass::text as "table", a.attname as "column"
+  from pg_class s
+  join pg_depend d on d.objid = s.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i')
+  join pg_class t on t.oid = d.refobjid
+  join pg_attribute a on a.attrelid = t.oid and a.attnum = d.refobjsubid
+  where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace order by 1`;
+
+/** Compares sequences with the IDs that exist, in the table itself and in the replicas of other services. */
+export const SEQUENCE_CHECK: Check = {
+  name: 'sequences',
+  run: async ({ database }) => {
+    const findings: Finding[] = [];
+    let checked = 0;
+    for (const app of APP_NAMES) {
+      const db = database(app);
+      const { rows } = await db.raw<{ rows: SequenceColumn[] }>(COLUMNS);
+      for (const { sequence, table, column } of rows) {
+        checked += 1;
+        const highest = await readId(db, `select max(${column}) as id from ${table}`);
+        const finding = await compare(db, { app: APPS[app].schema.name, sequence, highest, where: 'its table has' });
+        if (finding !== undefined) findings.push(finding);
+      }
+    }
+    for (const { owner, holders } of COPIES) {
+      const known = await Promise.all(holders.map(async ({ app, query }) => readId(database(app), query)));
+      const finding = await compare(database(owner.app), {
+        app: APPS[owner.app].schema.name,
+        sequence: `${owner.table}_id_seq`,
+        highest: Math.max(...known),
+        where: 'other services know',
+      });
+      if (finding !== undefined) findings.push(finding);
+    }
+    return findings.length === 0 ? [ok(`${checked} sequences are ahead of all IDs`)] : findings;
+  },
+};
+
+async function readId(db: Knex, query: string): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ id: number | null }] }>(query);
+  return rows[0].id ?? 0;
+}
+
+async function compare(
+  db: Knex,
+  { app, sequence, highest, where }: { app: string; sequence: string; highest: number; where: string },
+): Promise<Finding | undefined> {
+  const last = await readId(db, `select case when is_called then last_value else 0 end as id from ${sequence}`);
+  if (last >= highest) return undefined;
+  return problem(
+    `${app}.${sequence} is at ${last}, and ${where} the ID ${highest}: IDs would be given out again`,
+    async () => {
+      // Only ever upwards: another process may have raised it meanwhile.
+      await db.raw(
+        `select setval('${sequence}', greatest(?::bigint, (select case when is_called then last_value else 1 end from ${sequence})))`,
+        [highest],
+      );
+      return `${app}.${sequence} continues after ${highest}`;
+    },
+  );
+}

@@ -1,0 +1,35 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { LoadRequest, LoadResult } from './messages.ts';
+
+/** The clients, in a process of their own. */
+export interface LoadProcess {
+  readonly pid: number;
+  /** @throws if a connection breaks, or a response has an error status */
+  run(request: Omit<LoadRequest, 'first' | 'count'> & { count?: number }): Promise<LoadResult>;
+  stop(): Promise<void>;
+}
+
+export function startLoad(): LoadProcess {
+  const child = fork(path.join(import.meta.dirname, 'load.ts'));
+  let next = 1;
+  return {
+    pid: child.pid ?? 0,
+    run: async (request) => {
+      const answered = once(child, 'message') as Promise<[{ result?: LoadResult; error?: string }]>;
+      child.send({ count: Number.MAX_SAFE_INTEGER, ...request, first: next } satisfies LoadRequest);
+      const [{ result, error }] = await answered;
+      if (result === undefined) throw new Error(error);
+      next = result.next;
+      const [failure] = Object.entries(result.failures);
+      if (failure !== undefined) throw new Error(`${failure[1]} of ${result.requests} requests failed: ${failure[0]}`);
+      return result;
+    },
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}

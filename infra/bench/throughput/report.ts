@@ -1,0 +1,124 @@
+import type { CallCounts } from './count-calls.ts';
+import type { Growth } from './growth.ts';
+import { type CaseResult, total } from './run-case.ts';
+import type { TailResult } from './tail.ts';
+
+/** Everything that the bench measured. */
+export interface Report {
+  machine: string;
+  date: string;
+  cases: CaseResult[];
+  calls: CallCounts[];
+  tail: TailResult;
+  /** Resident MiB of each process. */
+  memory: { atRest: Record<string, number>; afterwards: Record<string, number>; requests: number };
+  growth: Growth[] | undefined;
+}
+
+const number = (value: number, digits = 0): string =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+/** Renders the results as Markdown. */
+export function render({ machine, date, cases, calls, tail, memory, growth }: Report): string {
+  const groups = [...new Set(cases.flatMap(({ tocsin }) => Object.keys(tocsin.cpu)))];
+  const most = Math.max(...cases.map(({ clients }) => clients).filter((clients) => clients <= 16));
+  return [
+    `Measured ${date} on ${machine}.`,
+    '### Requests',
+    table(
+      [
+        'operation',
+        'clients',
+        'floor, 1/s',
+        'Tocsin, 1/s',
+        'ratio',
+        'p50, ms',
+        'p99, ms',
+        'CPU, µs',
+        'of it after the response',
+      ],
+      cases.map(({ name, clients, floor, tocsin, ratio }) => [
+        name,
+        number(clients),
+        number(floor.perSecond),
+        number(tocsin.perSecond),
+        number(ratio, 2),
+        number(tocsin.p50, 1),
+        number(tocsin.p99, 1),
+        number(total(tocsin.cpu)),
+        number(tocsin.tail),
+      ]),
+    ),
+    `### CPU by process, with ${most} clients`,
+    'Microseconds a request.',
+    table(
+      ['operation', 'floor with Postgres', ...groups],
+      cases
+        .filter(({ clients }) => clients === most)
+        .map(({ name, floor, tocsin }) => [
+          name,
+          number(total(floor.cpu)),
+          ...groups.map((group) => number(tocsin.cpu[group] ?? 0)),
+        ]),
+    ),
+    '### Calls for a request',
+    table(
+      [
+        'operation',
+        ...Object.keys(calls[0]?.statements ?? {}).map((name) => `SQL, ${name}`),
+        'Redis',
+        'system calls, gateway',
+        'system calls, incident',
+      ],
+      calls.map(({ name, statements, redisCommands, systemCalls }) => [
+        name,
+        ...Object.values(statements).map((value) => number(value, 1)),
+        number(redisCommands, 1),
+        systemCalls === undefined ? 'not measured' : number(systemCalls.gateway, 1),
+        systemCalls === undefined ? 'not measured' : number(systemCalls.incident, 1),
+      ]),
+    ),
+    '### After the response',
+    table(
+      ['what', 'value'],
+      [
+        ['relay, events a second', number(tail.relayed)],
+        ['webhook service, events a second that no subscription wants', number(tail.consumed)],
+        [`201 → receiver, p50 of ${tail.delivery.count}, ms`, number(tail.delivery.p50)],
+        ['201 → receiver, p99, ms', number(tail.delivery.p99)],
+      ],
+    ),
+    '### Memory',
+    'Resident MiB.',
+    table(
+      ['when', ...Object.keys(memory.atRest)],
+      [
+        ['at rest', ...Object.values(memory.atRest).map((value) => number(value))],
+        [
+          `after ${number(memory.requests)} requests`,
+          ...Object.values(memory.afterwards).map((value) => number(value)),
+        ],
+      ],
+    ),
+    ...(growth === undefined
+      ? []
+      : [
+          '### Growth',
+          'Microseconds of CPU a request, all processes, with 16 clients.',
+          table(
+            ['incidents', 'get', 'list', 'create'],
+            growth.map(({ incidents, cpu }) => [
+              number(incidents),
+              number(cpu.get),
+              number(cpu.list),
+              number(cpu.create),
+            ]),
+          ),
+        ]),
+  ].join('\n\n');
+}

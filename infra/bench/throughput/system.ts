@@ -1,0 +1,127 @@
+import { QUEUES, queueName } from '@tocsin/contracts';
+import type { Environment } from '@tocsin/runtime';
+import { eventually, httpClient, testServers } from '@tocsin/testing';
+import amqplib from 'amqplib';
+import pg from 'pg';
+import { openGatewayDatabase } from '../../../gateway/src/administration.ts';
+import { APPS, APP_NAMES } from '../../apps.ts';
+import type { Workspace } from '../../attacks/attack.ts';
+import { findProcesses } from '../../attacks/processes.ts';
+import { workspaceFactory } from '../../attacks/workspaces.ts';
+import { findInstance } from '../../data-dir.ts';
+import { processesWith } from '../../testing/commands.ts';
+import { localHarness } from '../../testing/local-harness.ts';
+import type { ProcessGroups } from './cpu.ts';
+
+/** Tocsin as separate processes, as `make services` starts it, on a database of its own. */
+export interface BenchSystem {
+  address: { host: string; port: number };
+  /** As its administrator. */
+  databaseUrl: string;
+  sql: pg.Client;
+  /** The settings by which commands reach it. */
+  env: Environment;
+  /** Of its names on the broker. */
+  namespace: string;
+  createWorkspaces(count: number): Promise<Workspace[]>;
+  /** The processes that work for a request, Postgres by the app whose connections they serve. */
+  groups(): Promise<ProcessGroups>;
+  /** Waits until the outboxes and the queues are empty. */
+  drained(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** More requests a minute than the bench can send. */
+const UNLIMITED = 100_000_000;
+const DRAINED_WITHIN = 300_000;
+
+/** @param options `settings` override those of the bench; `databaseServer` is the URL of another way to Postgres */
+export async function startSystem(
+  options: { settings?: Record<string, string>; databaseServer?: string } = {},
+): Promise<BenchSystem> {
+  const servers = testServers();
+  if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
+    throw new Error('the bench needs PostgreSQL, RabbitMQ and Redis on their default ports');
+  }
+  const harness = await localHarness(options.databaseServer);
+  const closing: (() => Promise<unknown>)[] = [harness.remove];
+  const stop = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    const command = harness.start({ RATE_LIMIT_PER_MINUTE: String(UNLIMITED), ...options.settings });
+    closing.push(async () => {
+      command.signal('SIGTERM');
+      await command.ended();
+    });
+    await command.ready();
+    const instance = await findInstance(harness.folder);
+    if (instance === undefined) throw new Error('the system did not register');
+    const databaseUrl = instance.env['DATABASE_URL'] ?? '';
+    const sql = new pg.Client({ connectionString: databaseUrl });
+    await sql.connect();
+    closing.push(async () => sql.end());
+    const gatewayDatabase = openGatewayDatabase(instance.env);
+    closing.push(async () => gatewayDatabase.destroy());
+    const createWorkspace = workspaceFactory(gatewayDatabase);
+    const broker = await amqplib.connect(servers.amqpUrl);
+    closing.push(async () => broker.close());
+    const channel = await broker.createChannel();
+    const namespace = instance.env['TOCSIN_NAMESPACE'] ?? 'tocsin';
+
+    const waiting = async (): Promise<number> => {
+      const outboxes = APP_NAMES.filter((name) => APPS[name].publishesEvents).map(
+        (name) => `(select count(*) from ${APPS[name].schema.name}.outbox)`,
+      );
+      const { rows } = await sql.query<{ count: number }>(`select (${outboxes.join(' + ')})::int as count`);
+      const queues = await Promise.all(
+        Object.values(QUEUES).map(async (queue) => channel.checkQueue(queueName(namespace, queue))),
+      );
+      return (rows[0]?.count ?? 0) + queues.reduce((sum, { messageCount }) => sum + messageCount, 0);
+    };
+    return {
+      address: { host: '127.0.0.1', port: harness.port },
+      databaseUrl,
+      sql,
+      env: instance.env,
+      namespace,
+      createWorkspaces: async (count) => {
+        const workspaces: Workspace[] = [];
+        for (let index = 0; index < count; index += 1) workspaces.push(await createWorkspace());
+        return workspaces;
+      },
+      groups: async () => processGroups({ supervisor: command.pid, sql }),
+      drained: async () => {
+        await eventually(async () => (await waiting()) === 0, { within: DRAINED_WITHIN, what: 'empty queues' });
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function processGroups({ supervisor, sql }: { supervisor: number; sql: pg.Client }): Promise<ProcessGroups> {
+  const groups = new Map<string, number[]>();
+  for (const [name, pid] of await findProcesses(supervisor)) groups.set(name, [pid]);
+  groups.set('supervisor', [supervisor]);
+  const { rows } = await sql.query<{ pid: number; role: string }>(
+    `select pid, usename as role from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  );
+  for (const name of APP_NAMES) {
+    const own = rows.filter(({ role }) => role === `tocsin_${APPS[name].schema.name}`);
+    groups.set(
+      `postgres for ${name}`,
+      own.map(({ pid }) => pid),
+    );
+  }
+  groups.set('RabbitMQ', [...(await processesWith('beam.smp', 'rabbit')).keys()]);
+  groups.set('Redis', [...(await processesWith('redis-server')).keys()]);
+  return groups;
+}
+
+/** A client of one workspace, for what has to exist before a case. */
+export const clientOf = (system: BenchSystem, { host, token }: Workspace) =>
+  httpClient(`http://${system.address.host}:${system.address.port}`, { Host: host, Authorization: `Bearer ${token}` });

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'amqplib';
+import pg from 'pg';
+import type { BrokerProbe } from './broker-probe.ts';
+import type { Release } from './release.ts';
+
+/** What a fault is planted in. */
+export interface Planting {
+  databaseUrl: string;
+  amqpUrl: string;
+  namespace: string;
+  release: Release;
+}
+
+/** A change that a new release must not make. A run with a fault must fail: it shows that the checks would notice it. */
+export interface Fault {
+  name: string;
+  what: string;
+  /** Runs after the migrations, before any process starts. */
+  beforeStart?(planting: Planting): Promise<void>;
+  /** Runs while the processes work. */
+  whileRunning?(planting: Planting, probe: BrokerProbe): Promise<void>;
+  /** What a failure of the run must say. */
+  noticed: RegExp;
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'column',
+    what: 'a migration drops a column that the old release reads',
+    beforeStart: async ({ databaseUrl }) => {
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      await client.query('alter table catalog.services drop column tags');
+      await client.end();
+    },
+    noticed: /column .*tags.* does not exist/,
+  },
+  {
+    name: 'queue',
+    what: 'a queue of the old release is declared with other arguments',
+    beforeStart: async ({ amqpUrl, namespace, release: { contracts } }) => {
+      const connection = await connect(amqpUrl);
+      const channel = await connection.createChannel();
+      const [queue] = Object.values(contracts.QUEUES);
+      if (queue === undefined) throw new Error('the old release has no queue');
+      await channel.assertQueue(contracts.queueName(namespace, queue), { durable: true });
+      await connection.close();
+    },
+    noticed: /PRECONDITION_FAILED/,
+  },
+  {
+    name: 'event',
+    what: 'a queue of the old release gets a type of event that the old release does not know',
+    whileRunning: async ({ amqpUrl, namespace, release: { contracts } }, probe) => {
+      const type = 'compat.unknown';
+      const connection = await connect(amqpUrl);
+      const channel = await connection.createChannel();
+      const [queue] = Object.values(contracts.QUEUES);
+      if (queue === undefined) throw new Error('the old release has no queue');
+      await channel.bindQueue(contracts.queueName(namespace, queue), contracts.exchangeName(namespace), type);
+      await connection.close();
+      await probe.publish({
+        id: randomUUID(),
+        type,
+        schema_version: 1,
+        occurred_at: new Date().toISOString(),
+        workspace: { id: 1, slug: 'acme', is_demo: false },
+        request_id: null,
+        data: {},
+      });
+    },
+    noticed: /dead letters.*compat\.unknown/s,
+  },
+];

@@ -1,0 +1,92 @@
+/**
+ * `npm run release -- <version>`: prepares a release in a clean work tree; docs/guides/releasing.md has what follows.
+ * Runs `npm run compat` against the last release first, and then makes the present sources the baselines.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describeStartFailure } from '@tocsin/runtime';
+import { testServers } from '@tocsin/testing';
+import { type Baseline, BASELINE_FILE, git } from '../compat/baseline.ts';
+import { migratedCatalog, writeSchemaBaseline } from '../compat/schema-baseline.ts';
+import { ROOT } from '../environment.ts';
+import { findServers, releaseServers } from '../testing/find-servers.ts';
+import {
+  checkVersion,
+  releaseChangelog,
+  setImageTags,
+  setImageVersion,
+  setLockVersions,
+  setPackageVersion,
+} from './texts.ts';
+
+const read = async (file: string) => readFile(path.join(ROOT, file), 'utf8');
+
+async function edit(file: string, change: (text: string) => string): Promise<void> {
+  const text = await read(file);
+  const changed = change(text);
+  if (changed !== text) await writeFile(path.join(ROOT, file), changed);
+}
+
+/** Runs a script of the repository. @throws Error when it fails */
+async function runScript(script: string, ...args: string[]): Promise<void> {
+  const child = spawn(process.execPath, [path.join(ROOT, script), ...args], { cwd: ROOT, stdio: 'inherit' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${script} failed`);
+}
+
+async function prepare(version: string): Promise<void> {
+  const { version: present } = JSON.parse(await read('package.json')) as { version: string };
+  const changelog = await read('CHANGELOG.md');
+  checkVersion(version, present, changelog);
+  const released = releaseChangelog(changelog, version, new Date().toISOString().slice(0, 10));
+  if ((await git(ROOT, 'status', '--porcelain')) !== '')
+    throw new Error('the work tree has changes: commit them first');
+  const commit = await git(ROOT, 'rev-parse', 'HEAD');
+
+  // Against the last release, before its baseline is replaced.
+  await runScript('infra/compat/main.ts');
+
+  await writeFile(path.join(ROOT, 'CHANGELOG.md'), released);
+  for (const file of globSync('{.,gateway,infra,services/*,shared/*}/package.json', { cwd: ROOT })) {
+    await edit(file, (text) => setPackageVersion(text, version));
+  }
+  await edit('package-lock.json', (text) => setLockVersions(text, version));
+  await edit('infra/Dockerfile', (text) => setImageVersion(text, version));
+  for (const folder of ['', 'admin/', 'migrate/']) {
+    await edit(`infra/kubernetes/${folder}kustomization.yaml`, (text) => setImageTags(text, version));
+  }
+
+  await runScript('infra/checks/api-changes.ts', '--release');
+  // The commit of the release itself does not exist yet; this one differs from it in these texts only.
+  const baseline: Baseline = { release: version, commit };
+  await writeFile(BASELINE_FILE, `${JSON.stringify(baseline, null, 2)}\n`);
+  await moveSchemaBaseline(version);
+  await runScript('infra/generate/main.ts');
+  console.log(
+    `${version} is prepared. Read the changes (git diff), complete docs/guides/upgrading.md, run make test, then commit ` +
+      `and tag: docs/guides/releasing.md has the commands. git checkout . undoes everything.`,
+  );
+}
+
+async function moveSchemaBaseline(version: string): Promise<void> {
+  await findServers();
+  try {
+    const { databaseUrl, runId } = testServers();
+    const name = `tocsin_test_${runId}_release`;
+    await writeSchemaBaseline(version, await migratedCatalog({ serverUrl: databaseUrl, name }));
+  } finally {
+    await releaseServers();
+  }
+}
+
+try {
+  const [version, ...others] = process.argv.slice(2);
+  if (version === undefined || others.length > 0) throw new Error('name the version: npm run release -- 0.2.0');
+  await prepare(version);
+} catch (error) {
+  console.error(describeStartFailure(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { describeWithProgram } from '@tocsin/testing/suites';
+import GithubSlugger from 'github-slugger';
+import { marked, type Tokens } from 'marked';
+import { stringify } from 'yaml';
+import { ROOT } from '../environment.ts';
+import { OBSERVABILITY, readRules } from '../testing/observability.ts';
+import { ALARM_CASES, type AlarmCase, type Series } from './alarm-cases.ts';
+
+const { alarms } = readRules();
+const RULES = path.join(OBSERVABILITY, 'rules.yaml');
+const GUIDE = 'docs/guides/operations.md';
+
+test('every alarm has a case, a severity, a duration and a summary', () => {
+  expect(alarms.map(({ alert }) => alert).toSorted()).toEqual(Object.keys(ALARM_CASES).toSorted());
+  for (const { alert, labels, annotations, for: duration } of alarms) {
+    expect([alert, labels?.['severity']]).toEqual([alert, expect.stringMatching(/^(?:critical|warning)$/)]);
+    expect([alert, duration]).toEqual([alert, expect.stringMatching(/^\d+m$/)]);
+    expect(annotations?.['summary']).toMatch(/^[A-Z].{10,}[^.]$/);
+  }
+});
+
+describe('the guide', () => {
+  const text = readFileSync(path.join(ROOT, GUIDE), 'utf8');
+  const tokens = marked.lexer(text);
+  const slugger = new GithubSlugger();
+  /** The text of each section, without those below it, by anchor. */
+  const sections = new Map<string, string>();
+  let anchor = '';
+  for (const token of tokens) {
+    if (token.type === 'heading') anchor = slugger.slug((token as Tokens.Heading).text);
+    else sections.set(anchor, (sections.get(anchor) ?? '') + token.raw);
+  }
+
+  test.each(alarms.map(({ alert, annotations }) => [alert, annotations?.['runbook'] ?? '']))(
+    'says what %s means, what users notice, what to look at and what to do',
+    (alert, runbook) => {
+      expect(runbook).toBe(`${GUIDE}#${alert.toLowerCase()}`);
+      const section = sections.get(alert.toLowerCase());
+      for (const part of ['Means', 'Users notice', 'Look at', 'Do']) expect(section).toContain(`**${part}**:`);
+    },
+  );
+
+  test('has no section of an alarm that does not exist', () => {
+    const described = [...text.matchAll(/^#+ (Tocsin\w+)$/gm)].map(([, name]) => name);
+    expect(described.toSorted()).toEqual(alarms.map(({ alert }) => alert).toSorted());
+  });
+});
+
+describeWithProgram('promtool')('the rules, according to promtool', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-rules-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const promtool = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+
+  test('are valid', () => {
+    expect(promtool('check', 'rules', RULES)).toMatchObject({ status: 0, output: expect.stringContaining('SUCCESS') });
+  });
+
+  test('are read by the configuration of Compose', () => {
+    const config = promtool('check', 'config', '--syntax-only', path.join(OBSERVABILITY, 'prometheus.yaml'));
+    expect(config).toMatchObject({ status: 0, output: expect.stringContaining('SUCCESS') });
+  });
+
+  /** A test of promtool: which alarms of a name fire, minutes after the start of the series. */
+  function alarmTest(alert: string, series: Series, expected: { at: number; labels: AlarmCase['labels'] }[]) {
+    const alarm = alarms.find((other) => other.alert === alert);
+    return {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      alert_rule_test: expected.map(({ at, labels }) => ({
+        alertname: alert,
+        eval_time: `${at}m`,
+        exp_alerts: labels.map((own) => ({
+          exp_labels: { ...own, ...alarm?.labels },
+          exp_annotations: alarm?.annotations,
+        })),
+      })),
+    };
+  }
+
+  // All in one run, since promtool takes a second to start. Its output names the alarms that behave differently.
+  const outputOf = (tests: readonly object[]) => {
+    const file = path.join(folder, 'tests.yaml');
+    writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }));
+    return promtool('test', 'rules', file).output;
+  };
+
+  test('every alarm fires when its state lasts, not before, and never without it', () => {
+    const tests = Object.entries(ALARM_CASES).flatMap(([alert, { broken, healthy, silentAt, firesAfter, labels }]) => {
+      const minutes = [silentAt, firesAfter, Math.min(2 * firesAfter, 200)];
+      return [
+        alarmTest(alert, broken, [
+          { at: silentAt, labels: [] },
+          { at: firesAfter, labels },
+        ]),
+        alarmTest(
+          alert,
+          healthy,
+          minutes.map((at) => ({ at, labels: [] })),
+        ),
+      ];
+    });
+    expect(tests).toHaveLength(2 * alarms.length);
+    expect(outputOf(tests)).toContain('SUCCESS');
+  });
+
+  test('the check itself finds an alarm that does not fire', () => {
+    const { healthy, firesAfter, labels } = ALARM_CASES['TocsinDeadLetters']!;
+    expect(outputOf([alarmTest('TocsinDeadLetters', healthy, [{ at: firesAfter, labels }])])).toContain('FAILED');
+  });
+});

@@ -1,0 +1,340 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { generateSecretKeys, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Client, eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { connect } from 'amqplib';
+import { type AppName, APPS } from '../apps.ts';
+import { runAdmin } from '../admin/run-admin.ts';
+import { startSystem, type System } from '../testing/system.ts';
+
+interface Line {
+  status: string;
+  check: string;
+  message: string;
+}
+
+describeWithServers('doctor', () => {
+  let system: System;
+  let client: Client;
+  let folder: string;
+  let env: Record<string, string>;
+  const databases = new Map<AppName, Knex>();
+  beforeAll(async () => {
+    system = await startSystem({ firstRunWithin: 100 });
+    client = await system.as();
+    folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-doctor-'));
+    env = {
+      DATABASE_URL: system.database.adminUrl,
+      AMQP_URL: testServers().amqpUrl ?? '',
+      REDIS_URL: testServers().redisUrl ?? '',
+      TOCSIN_NAMESPACE: system.namespace,
+      TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+      TOCSIN_DATA_DIR: folder,
+    };
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([...databases.values()].map(async (database) => database.destroy()));
+    await system.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** As the administrator of the server, who may do what no role of an app may. */
+  const database = (app: AppName): Knex => {
+    const { name } = APPS[app].schema;
+    const found =
+      databases.get(app) ??
+      openDatabase({ url: system.database.adminUrl, schema: name, application: 'test', poolSize: 1 });
+    databases.set(app, found);
+    return found;
+  };
+
+  const doctor = async (flags: string[] = [], settings: Record<string, string> = {}) => {
+    const { output = '', error, exitCode } = await runAdmin(['doctor', ...flags, '--json'], { ...env, ...settings });
+    const { checks = [] } = output === '' ? {} : (JSON.parse(output) as { checks: Line[] });
+    return { exitCode, error, checks };
+  };
+  const withStatus = (checks: Line[], status: string) =>
+    checks.filter((line) => line.status === status).map(({ check, message }) => `${check}: ${message}`);
+
+  /** Expects exactly these problems, and that `--fix` repairs them. */
+  const findsAndRepairs = async (...problems: RegExp[]) => {
+    const found = await doctor();
+    expect(withStatus(found.checks, 'problem')).toEqual(problems.map((each) => expect.stringMatching(each)));
+    expect(found.exitCode).toBe(1);
+    const { checks, exitCode } = await doctor(['--fix']);
+    expect({ exitCode, problems: withStatus(checks, 'problem') }).toEqual({ exitCode: 0, problems: [] });
+    expect(withStatus(checks, 'fixed')).toHaveLength(problems.length);
+    expect(await doctor()).toMatchObject({ exitCode: 0 });
+  };
+
+  const createTeam = async (name: string): Promise<number> => {
+    const { status, body } = await client.post('/api/v1/teams', { name });
+    expect(status).toBe(201);
+    return body.team.id;
+  };
+  const createIncident = async (properties: object = {}) =>
+    client.post('/api/v1/incidents', { title: 'Down', ...properties });
+  const archiveTeam = async (id: number) => {
+    const { status } = await client.delete(`/api/v1/teams/${id}`);
+    expect(status).toBe(200);
+  };
+
+  test('has no complaint about a healthy system, and names what it looks at', async () => {
+    const team = await createTeam('Healthy');
+    await client.post('/api/v1/services', { name: 'Checkout' });
+    await client.post('/api/v1/custom-fields', { name: 'Cause', field_type: 'string' });
+    const { body } = await createIncident({ team_id: team });
+    const event = { title: 'Found', body: 'The pool is full', started_at: '2026-11-20T09:00:00Z' };
+    expect((await client.post(`/api/v1/incidents/${body.incident.id}/timeline`, event)).status).toBe(201);
+    const lines: string[] = [];
+    const { output, error, exitCode } = await runAdmin(['doctor'], env, (line) => lines.push(line));
+    expect({ error, output: exitCode === 0 ? '' : output }).toEqual({ error: undefined, output: '' });
+    for (const check of ['migrations', 'clocks', 'sequences', 'numbers', 'replicas', 'timelines', 'storage']) {
+      expect(output).toMatch(new RegExp(`^ok +${check} `, 'm'));
+    }
+    expect(output).toMatch(/^ok +broker +5 queues with consumers/m);
+    expect(output).toMatch(/^ok +secrets /m);
+    expect(lines).toEqual([
+      expect.stringMatching(/^using database tocsin_test\S+ on .*, named by DATABASE_URL$/),
+      expect.stringMatching(/^using broker .*names that begin with tocsin-test-/),
+      expect.stringMatching(/^using Redis .*names that begin with tocsin-test-/),
+    ]);
+  });
+
+  test('says what it cannot check, and exits with 2', async () => {
+    const { exitCode, checks } = await doctor([], { REDIS_URL: '' });
+    expect(withStatus(checks, 'unknown')).toEqual([
+      'clocks: Redis is not checked: set REDIS_URL as the services have it',
+      'replicas: Redis is not checked: set REDIS_URL as the services have it',
+    ]);
+    expect(exitCode).toBe(2);
+    expect(await doctor([], { DATABASE_URL: '' })).toMatchObject({
+      exitCode: 2,
+      error: expect.stringMatching(/^no database is named/),
+    });
+    const unreachable = await doctor([], { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/tocsin' });
+    expect(unreachable.exitCode).toBe(2);
+  });
+
+  test('finds and repairs a counter of incident numbers that is behind', async () => {
+    await createIncident();
+    await database('incident')('incident_counters').update({ last: 1 });
+    await findsAndRepairs(/^numbers: workspace \d+: the last number is 1, and there is INC-2$/);
+    expect(await createIncident()).toMatchObject({ status: 201, body: { incident: { human_id: 'INC-3' } } });
+  });
+
+  test('finds and repairs wrong counters of timelines', async () => {
+    const row = () =>
+      database('incident')('incidents').orderBy('id').first('event_count', 'last_event_at', 'last_event_summary');
+    const before = await row();
+    await database('incident')('incidents').where({ number: 1 }).update({ event_count: 7, last_event_summary: 'x' });
+    await findsAndRepairs(/^timelines: 1 incident of 3 incidents \(ID \d+\) have wrong counters/);
+    expect(await row()).toEqual(before);
+  });
+
+  test('finds and repairs sequences that would give IDs out again', async () => {
+    await database('catalog').raw(`select setval('teams_id_seq', 1, false)`);
+    await findsAndRepairs(
+      /^sequences: catalog\.teams_id_seq is at 0, and its table has the ID \d+/,
+      /^sequences: catalog\.teams_id_seq is at 0, and other services know the ID \d+/,
+    );
+    await createTeam('After the repair');
+  });
+
+  test('finds and repairs bytes that are not counted', async () => {
+    await eventually(async () => database('incident')('workspace_storage').first('workspace_id'));
+    await database('incident')('workspace_storage').update({ measured_bytes: -1 });
+    await findsAndRepairs(/^storage: the bytes of the workspaces \d+ are not counted/);
+  });
+
+  test('finds secrets that no key opens, dead letters, and a schema of a later release', async () => {
+    const url = 'https://hooks.example.com/tocsin';
+    await client.post('/api/v1/settings/webhooks', { url, event_types: ['incident.created'] });
+    const other = await doctor([], { TOCSIN_SECRET_KEYS: generateSecretKeys() });
+    expect(withStatus(other.checks, 'problem')).toEqual([
+      expect.stringMatching(/^secrets: no key opens 1 of 1 signing secrets of webhooks: /),
+      expect.stringMatching(/^secrets: no key opens 1 of 1 addresses of webhooks: /),
+    ]);
+    const letter = {
+      queue: 'incident.replicas',
+      message_id: crypto.randomUUID(),
+      type: 'x',
+      body: '{}',
+      reason: 'rejected',
+    };
+    await database('catalog')('dead_letters').insert(letter);
+    const later = { name: '20990101000000_later', batch: 9, migration_time: new Date() };
+    await database('custom-field')('migrations').insert(later);
+    const { exitCode, checks } = await doctor(['--fix']);
+    expect(withStatus(checks, 'problem')).toEqual([
+      'migrations: the schema custom_field is of a later release (20990101000000_later): use its code',
+      'messages: catalog: 1 dead letter: look at them with dead-letters list and show',
+    ]);
+    expect(exitCode).toBe(1);
+    await database('catalog')('dead_letters').delete();
+    await database('custom-field')('migrations').where({ name: later.name }).delete();
+  });
+
+  test('finds a service that does not run, and repairs a queue that is missing', async () => {
+    await system.stopApp('catalog');
+    await database('catalog')('outbox').insert({
+      message_id: crypto.randomUUID(),
+      type: 'nobody.listens',
+      body: '{}',
+      created_at: database('catalog').raw(`now() - interval '2 hours'`),
+    });
+    const connection = await connect(env['AMQP_URL'] ?? '');
+    const channel = await connection.createChannel();
+    await channel.deleteQueue(`${system.namespace}.catalog.replicas`);
+    const problems = withStatus((await doctor()).checks, 'problem');
+    expect(problems).toEqual([
+      expect.stringMatching(/^messages: catalog: 1 event in the outbox, the oldest for 72\d\d s/),
+      expect.stringMatching(/^broker: the queue tocsin-test-\w+\.catalog\.replicas is missing/),
+    ]);
+    expect(withStatus((await doctor(['--fix'])).checks, 'problem')).toEqual([
+      expect.stringMatching(/^messages: catalog: 1 event in the outbox/),
+      expect.stringMatching(/^broker: nobody consumes the queue tocsin-test-\w+\.catalog\.replicas/),
+    ]);
+    await connection.close();
+    await system.startApp('catalog');
+    await eventually(async () => (await doctor()).exitCode === 0, { within: 20_000 });
+  }, 60_000);
+
+  /** Keeps the catalog as it is; returns a function that restores it. */
+  const keepCatalog = async (): Promise<() => Promise<void>> => {
+    const db = database('catalog');
+    const tables = [
+      'teams',
+      'services',
+      'team_members',
+      'workspace_versions',
+      'configurations',
+      'replica_versions',
+      'replica_users',
+    ];
+    const { rows: sequences } = await db.raw(
+      `select sequencename as name, last_value as value from pg_sequences where schemaname = 'catalog' and last_value is not null`,
+    );
+    await db.raw('create schema kept');
+    for (const table of tables) await db.raw(`create table kept.${table} as table catalog.${table}`);
+    return async () => {
+      await system.stopApp('catalog');
+      await db.transaction(async (trx) => {
+        await trx.raw(`set local session_replication_role = 'replica'`);
+        await trx.raw(`truncate ${tables.map((table) => `catalog.${table}`).join(', ')}`);
+        for (const table of tables) await trx.raw(`insert into catalog.${table} table kept.${table}`);
+        for (const { name, value } of sequences) await trx.raw(`select setval('catalog.${name}', ${value})`);
+        await trx.raw('drop schema kept cascade');
+      });
+      await system.startApp('catalog');
+    };
+  };
+
+  test('repairs replicas that are ahead of a catalog that was restored to an earlier moment', async () => {
+    const old = await createTeam('Old');
+    expect((await createIncident({ team_id: old })).status).toBe(201);
+    const restore = await keepCatalog();
+    const lost = await createTeam('Lost');
+    await client.post('/api/v1/services', { name: 'Lost service' });
+    expect((await createIncident({ team_id: lost })).status).toBe(201);
+    await restore();
+
+    // Without a repair the replica ignores what happens now.
+    await archiveTeam(old);
+    expect((await createIncident({ team_id: old })).status).toBe(201);
+    const found = await doctor();
+    expect(found.exitCode).toBe(1);
+    expect(withStatus(found.checks, 'problem')).toEqual([
+      expect.stringMatching(/^sequences: catalog\.teams_id_seq is at \d+, and other services know the ID \d+/),
+      expect.stringMatching(/^sequences: catalog\.services_id_seq is at \d+, and other services know the ID \d+/),
+      expect.stringMatching(
+        /^replicas: acme: the data of catalog is at version \d+, and version \d+ is known elsewhere: was its/,
+      ),
+    ]);
+    const { exitCode, checks } = await doctor(['--fix']);
+    expect({ exitCode, fixed: withStatus(checks, 'fixed') }).toEqual({ exitCode: 0, fixed: expect.any(Array) });
+    expect(withStatus(checks, 'fixed')).toHaveLength(3);
+
+    // From now on changes arrive, lost rows are gone everywhere, and no ID is given out twice.
+    expect((await createIncident({ team_id: old })).status).toBe(400);
+    expect((await createIncident({ team_id: lost })).status).toBe(400);
+    const next = await createTeam('Lost');
+    expect(next).toBeGreaterThan(lost);
+    expect((await createIncident({ team_id: next })).status).toBe(201);
+    await archiveTeam(next);
+    expect((await createIncident({ team_id: next })).status).toBe(400);
+    await eventually(async () => (await doctor()).exitCode === 0, { within: 20_000 });
+  }, 120_000);
+
+  test('repairs replicas that differ although a restored catalog has counted as far again', async () => {
+    const old = await createTeam('Same version');
+    await createIncident({ team_id: old });
+    const restore = await keepCatalog();
+    const lost = await createTeam('Lost again');
+    await createIncident({ team_id: lost });
+    await restore();
+    await archiveTeam(old);
+    // The announced version is that of the lost change: to the incident service nothing has happened.
+    expect((await createIncident({ team_id: old })).status).toBe(201);
+    const { checks } = await doctor();
+    expect(withStatus(checks, 'problem')).toEqual([
+      expect.stringMatching(/^sequences: catalog\.teams_id_seq/),
+      expect.stringMatching(
+        /^replicas: acme: the data of catalog differs from its replica in incident at the same version/,
+      ),
+    ]);
+    expect((await doctor(['--fix'])).exitCode).toBe(0);
+    expect((await createIncident({ team_id: old })).status).toBe(400);
+    expect((await createIncident({ team_id: lost })).status).toBe(400);
+  }, 120_000);
+
+  test('repairs replicas that are ahead of the gateway', async () => {
+    await database('gateway')('workspaces').update({ version: database('gateway').raw('version - 2') });
+    const { exitCode, checks } = await doctor(['--fix']);
+    expect({ exitCode, fixed: withStatus(checks, 'fixed') }).toEqual({
+      exitCode: 0,
+      fixed: [expect.stringMatching(/^replicas: acme: the data of gateway have version \d+, are published again/)],
+    });
+    expect((await createIncident()).status).toBe(201);
+  });
+
+  test('finds replicas that stay behind although their workspace is used, and completes them', async () => {
+    await createTeam('Late');
+    await createIncident();
+    const replica = () => database('incident')('replica_versions').where({ owner: 'catalog' });
+    await eventually(async () => {
+      const [owned, copied] = [
+        await database('catalog')('workspace_versions').first('version'),
+        await replica().first('version'),
+      ];
+      return owned.version === copied.version;
+    });
+    const { version } = await replica().first('version');
+    await replica().update({ version: version - 1 });
+    await database('catalog')('workspace_versions').update({
+      changed_at: database('catalog').raw(`now() - interval '1 hour'`),
+    });
+    await findsAndRepairs(
+      /^replicas: acme: the replica of catalog in incident has version \d+ of \d+ since .*, although/,
+    );
+    expect((await replica().first('version')).version).toBe(version);
+  });
+
+  test('repairs numbers that webhooks know and incidents do not have any more', async () => {
+    const { rows } = await database('incident').raw('select max(last) as last from incident_counters');
+    const subscription = await database('webhook')('subscriptions').first('id');
+    await database('webhook')('activity').insert({
+      subscription_id: subscription.id,
+      started_at: new Date(),
+      ended_at: new Date(),
+      after_number: rows[0].last + 5,
+    });
+    await findsAndRepairs(
+      /^numbers: workspace \d+: the last number is \d+, and webhooks know INC-\d+: was the database/,
+    );
+    expect((await createIncident()).body.incident.human_id).toBe(`INC-${Number(rows[0].last) + 6}`);
+  });
+});

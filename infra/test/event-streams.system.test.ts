@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually, openEventStream, type StreamReader } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { startSystem, type System } from '../testing/system.ts';
+
+const FEED = '/api/v1/events';
+
+describeWithServers('waiting readers of the event feed', () => {
+  let system: System;
+  let client: Client & { token: string };
+  beforeAll(async () => {
+    system = await startSystem();
+    client = await system.as();
+  });
+  afterAll(async () => system.stop());
+
+  const streams: StreamReader[] = [];
+  afterEach(() => {
+    for (const stream of streams.splice(0)) stream.close();
+  });
+
+  async function stream(token: string, headers: Record<string, string> = {}): Promise<StreamReader> {
+    const reader = await openEventStream(new URL(FEED, system.url), {
+      Host: 'acme.localhost',
+      Authorization: `Bearer ${token}`,
+      ...headers,
+    });
+    streams.push(reader);
+    return reader;
+  }
+
+  const titlesIn = ({ messages }: StreamReader) =>
+    messages.map(({ data }) => data.data.incident?.title as string | undefined);
+  const create = async (title: string) => {
+    expect((await client.post('/api/v1/incidents', { title })).status).toBe(201);
+  };
+  const receives = async (reader: StreamReader, titles: readonly (string | undefined)[]) => {
+    await eventually(() => reader.messages.length >= titles.length, {
+      what: `${titles.length} events`,
+      within: 20_000,
+    });
+    expect(titlesIn(reader)).toEqual(titles);
+  };
+
+  test('get what happens, as far as their keys may read it', async () => {
+    const all = await stream(client.token);
+    const teams = await stream((await system.as({ scopes: ['teams:read'] })).token);
+    await eventually(() => all.lastEventId !== undefined && teams.lastEventId !== undefined);
+    const poll = client.get(`${FEED}?wait=20&types=incident.created`);
+    await create('One');
+    await receives(all, ['One']);
+    await client.post('/api/v1/teams', { name: 'Payments' });
+    await eventually(() => teams.messages.length === 1 && all.messages.length === 2, { what: 'the team' });
+    expect(teams.messages[0]).toEqual(all.messages[1]);
+    // It may have begun after the first incident.
+    await create('Two');
+    const { body } = await poll;
+    expect(['One', 'Two']).toContain(body.events[0].data.incident.title);
+    await receives(all, ['One', undefined, 'Two']);
+    expect(all.response.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-ratelimit-limit': expect.stringMatching(/^\d+$/),
+    });
+  });
+
+  test('continue where they were when the service has stopped and started', async () => {
+    const reader = await stream(client.token);
+    await create('Before');
+    await receives(reader, ['Before']);
+    await system.stopApp('webhook');
+    expect(await reader.ended).toBe(true);
+    await create('Meanwhile');
+    expect((await stream(client.token)).response.statusCode).toBe(503);
+    await system.startApp('webhook');
+    const lastEventId = reader.lastEventId ?? '';
+    const resumed = await eventually(
+      async () => {
+        const next = await stream(client.token, { 'Last-Event-ID': lastEventId });
+        return next.response.statusCode === 200 && next;
+      },
+      { what: 'the service' },
+    );
+    await create('After');
+    await receives(resumed, ['Meanwhile', 'After']);
+  });
+});

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
+import pg from 'pg';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { documentedTables, GROWTH_GUIDE } from '../testing/growth-table.ts';
+
+let database: TestDatabase;
+let tables: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase(
+    ...APP_NAMES.map((app) => ({ ...APPS[app].schema, schema: APPS[app].schema.name })),
+  );
+  const client = new pg.Client({ connectionString: database.adminUrl });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    `select table_schema || '.' || table_name as name from information_schema.tables
+    where table_schema = any($1) and table_type = 'BASE TABLE'`,
+    [APP_NAMES.map((app) => APPS[app].schema.name)],
+  );
+  await client.end();
+  tables = rows.map(({ name }) => name);
+});
+afterAll(async () => database.drop());
+
+const WHAT_TO_DO = `add a row for each to the section Growth of ${GROWTH_GUIDE}: what it grows with, how many bytes a row
+has (npm run bench:growth), and what removes its rows; if nothing does, say why that is right, or add a periodic task`;
+
+test('the guide says what every table grows with, and what removes its rows', () => {
+  const documented = documentedTables();
+  const missing = tables.filter((table) => !documented.some(({ name }) => name === table));
+  expect({ missing: missing.toSorted(), 'what to do': WHAT_TO_DO }).toEqual({ missing: [], 'what to do': WHAT_TO_DO });
+  expect(documented.map(({ name }) => name).toSorted()).toEqual(tables.toSorted());
+  for (const { name, grows, removed } of documented) expect([name, grows, removed]).not.toContain('');
+});

@@ -1,0 +1,122 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listMigrations } from '@tocsin/runtime';
+import { testServers } from '@tocsin/testing';
+import { exportDatabase } from '../backup/export-database.ts';
+import { importDatabase } from '../backup/import-database.ts';
+import { readBackup } from '../backup/read-backup.ts';
+import { withSession } from '../backup/session.ts';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { migrateConfig } from '../migrate/config.ts';
+import { migrateAll } from '../migrate/migrate-all.ts';
+
+const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema);
+/** The last migration of each schema, which the earlier release did not have. */
+const only = new Map<string, Set<string>>();
+let folder: string;
+let file: string;
+const urls: string[] = [];
+
+/** The URL of a database that does not exist yet. */
+function newDatabase(): string {
+  const { databaseUrl, runId } = testServers();
+  const url = new URL(databaseUrl);
+  url.pathname = `/tocsin_test_${runId}_backup${urls.length}`;
+  urls.push(url.href);
+  return url.href;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tocsin-older-backup-'));
+  file = path.join(folder, 'older.backup');
+  for (const { name, migrations } of SCHEMAS) only.set(name, new Set((await listMigrations(migrations)).slice(0, -1)));
+});
+afterAll(async () => {
+  await withSession(testServers().databaseUrl, async (client) => {
+    for (const url of urls)
+      await client.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+  });
+  await rm(folder, { recursive: true });
+});
+
+const VALUES = ['tab\tand \\ and \\N', '', 'new\nline\r', '\u{1f525} "quoted"'];
+
+async function writeBackup(url: string): Promise<void> {
+  await withSession(url, async (client) => {
+    await client.query('begin isolation level repeatable read read only');
+    const schemas = SCHEMAS.map(({ name }) => name);
+    const secrets = { 'secret-keys': 'k1:AAAA' };
+    const backup = exportDatabase({
+      client,
+      schemas,
+      secrets,
+      createdAt: 'now',
+      productVersion: '0',
+      onTable: () => undefined,
+    });
+    await pipeline(backup, createGzip(), createWriteStream(file));
+  });
+}
+
+const readNames = async (url: string) =>
+  withSession(url, async (client) => {
+    const { rows } = await client.query('select id, name, token_digest from gateway.api_keys order by id');
+    return rows;
+  });
+
+test('a backup of an earlier release is loaded with its migrations, and then migrated', async () => {
+  const source = newDatabase();
+  await migrateAll(migrateConfig({ DATABASE_URL: source }), () => undefined, only);
+  await withSession(source, async (client) => {
+    await client.query(`insert into gateway.workspaces (slug, name) values ('acme', 'Acme')`);
+    await client.query(
+      `insert into gateway.users (workspace_id, email, name, seat, role, version) values (1, 'a@b.example', 'A', 'none', 'owner', 1)`,
+    );
+    for (const [index, name] of VALUES.entries()) {
+      await client.query(
+        `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes) values (1, $1, $2, 'x', $3)`,
+        [name, Buffer.from([index, 0, 92, 255]), VALUES],
+      );
+    }
+  });
+  await writeBackup(source);
+  const { header, tables, secrets } = await readBackup(file);
+  expect(new Map(header.schemas.map(({ name, migrations }) => [name, new Set(migrations)]))).toEqual(only);
+  expect(tables.find(({ table }) => table.name === 'api_keys')?.end.rows).toBe(VALUES.length);
+  expect(secrets).toEqual({ 'secret-keys': 'k1:AAAA' });
+
+  const target = newDatabase();
+  const config = migrateConfig({ DATABASE_URL: target });
+  await migrateAll(config, () => undefined, only);
+  await withSession(target, async (client) => importDatabase(client, file));
+  await migrateAll(config, () => undefined);
+  expect(await readNames(target)).toEqual(await readNames(source));
+  expect((await readNames(target)).map(({ name }) => name)).toEqual(VALUES);
+  await withSession(target, async (client) => {
+    const { rows } = await client.query(
+      `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes, replaced_by)
+       values (1, 'next', 'x', 'x', '{}', 1) returning id`,
+    );
+    expect(rows).toEqual([{ id: String(VALUES.length + 1) }]);
+  });
+}, 60_000);
+
+test('a backup that does not fit the schemas changes nothing', async () => {
+  const target = newDatabase();
+  await migrateAll(migrateConfig({ DATABASE_URL: target }), () => undefined);
+  await withSession(target, async (client) => {
+    await client.query(`insert into gateway.workspaces (slug, name) values ('kept', 'Kept')`);
+    await expect(importDatabase(client, file)).rejects.toThrow(
+      /^the table \w+\.\w+ of the backup is not the one that its migrations make$/,
+    );
+  });
+  await withSession(target, async (client) => {
+    const { rows } = await client.query('select slug from gateway.workspaces');
+    expect(rows).toEqual([{ slug: 'kept' }]);
+  });
+}, 60_000);

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { ROOT } from '../environment.ts';
+import {
+  checkVersion,
+  releaseChangelog,
+  setImageTags,
+  setImageVersion,
+  setLockVersions,
+  setPackageVersion,
+} from '../release/texts.ts';
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+const CHANGELOG = `# Changelog
+
+## Unreleased
+
+This will be 0.2.0.
+
+### Added
+
+- A thing.
+
+## 0.1.0 - 2026-11-20
+
+- The first.
+`;
+
+describe('the changelog', () => {
+  test('gets a heading with version and date above what was unreleased', () => {
+    expect(releaseChangelog(CHANGELOG, '0.2.0', '2026-12-01')).toBe(`# Changelog
+
+## Unreleased
+
+## 0.2.0 - 2026-12-01
+
+### Added
+
+- A thing.
+
+## 0.1.0 - 2026-11-20
+
+- The first.
+`);
+  });
+
+  test('can be released when there is no earlier release', () => {
+    expect(releaseChangelog('## Unreleased\n\n- A thing.\n', '0.1.0', '2026-12-01')).toBe(
+      '## Unreleased\n\n## 0.1.0 - 2026-12-01\n\n- A thing.\n',
+    );
+  });
+
+  test('is refused without anything unreleased', () => {
+    const released = releaseChangelog(CHANGELOG, '0.2.0', '2026-12-01');
+    expect(() => releaseChangelog(released, '0.3.0', '2026-12-02')).toThrow('nothing is unreleased');
+    expect(() => releaseChangelog('# Changelog\n', '0.3.0', '2026-12-02')).toThrow('no heading');
+  });
+});
+
+test.each([
+  ['0.1', 'must be three numbers'],
+  ['v0.2.0', 'must be three numbers'],
+  ['0.2.0-rc.1', 'must be three numbers'],
+  ['0.02.0', 'must be three numbers'],
+  ['0.1.0', 'has it already'],
+  ['0.1.9', 'must not be less than 0.2.0'],
+])('the version %s is refused', (version, message) => {
+  expect(() => checkVersion(version, '0.2.0', CHANGELOG)).toThrow(message);
+});
+
+test.each(['0.2.0', '0.2.1', '0.10.0', '1.0.0'])('the version %s may follow', (version) => {
+  expect(() => checkVersion(version, '0.2.0', CHANGELOG)).not.toThrow();
+});
+
+test('every file that names the version gets the new one, and nothing else changes', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const files: [string, (text: string, version: string) => string][] = [
+    ['package.json', setPackageVersion],
+    ['shared/runtime/package.json', setPackageVersion],
+    ['infra/Dockerfile', setImageVersion],
+    ['package-lock.json', setLockVersions],
+    ['infra/kubernetes/kustomization.yaml', setImageTags],
+    ['infra/kubernetes/admin/kustomization.yaml', setImageTags],
+    ['infra/kubernetes/migrate/kustomization.yaml', setImageTags],
+  ];
+  for (const [file, change] of files) {
+    const text = read(file);
+    const changed = change(text, '9.8.7');
+    expect(changed).toContain('9.8.7');
+    expect(change(changed, version)).toBe(text);
+  }
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from '../environment.ts';
+
+export const OBSERVABILITY = path.join(ROOT, 'infra/observability');
+
+/** A rule of Prometheus: it records a metric, or it is an alarm. */
+export interface Rule {
+  record?: string;
+  alert?: string;
+  expr: string;
+  for?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+export interface Alarm extends Rule {
+  alert: string;
+}
+
+export function readRules(): { recorded: Map<string, string>; alarms: Alarm[] } {
+  const { groups } = parse(readFileSync(path.join(OBSERVABILITY, 'rules.yaml'), 'utf8')) as {
+    groups: { name: string; rules: Rule[] }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  return {
+    recorded: new Map(rules.flatMap(({ record, expr }) => (record === undefined ? [] : [[record, expr]]))),
+    alarms: rules.filter((rule): rule is Alarm => rule.alert !== undefined),
+  };
+}
+
+/** A panel of a Grafana dashboard, as far as tests look at it. */
+export interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  description?: string;
+  gridPos: { h: number; w: number; x: number; y: number };
+  datasource?: { type: string; uid: string };
+  targets?: { expr: string; refId: string; datasource: { type: string; uid: string }; legendFormat?: string }[];
+  fieldConfig?: { defaults: { unit?: string } };
+  panels?: Panel[];
+}
+
+export interface Dashboard {
+  uid: string;
+  title: string;
+  schemaVersion: number;
+  panels: Panel[];
+  templating: { list: { name: string; type: string; query: string | { query: string } }[] };
+}
+
+export const readDashboard = (): Dashboard =>
+  JSON.parse(readFileSync(path.join(OBSERVABILITY, 'dashboard.json'), 'utf8')) as Dashboard;

@@ -1,0 +1,80 @@
+import type { Knex } from '@tocsin/runtime';
+
+/** A counter that has fallen behind the incidents: the next create would give a number out again. */
+export interface LateCounter {
+  workspaceId: number;
+  last: number;
+  highest: number;
+}
+
+const FIND_LATE = `
+  select ids.workspace_id, coalesce(counter.last, 0) as last, incident.number as highest
+  from unnest(:ids::bigint[]) as ids (workspace_id)
+  left join incident_counters as counter on counter.workspace_id = ids.workspace_id
+  cross join lateral (
+    select number from incidents where incidents.workspace_id = ids.workspace_id order by number desc limit 1
+  ) as incident
+  where incident.number > coalesce(counter.last, 0)`;
+
+/** What takes longer than this is a fault. */
+const PATIENCE = `'10 minutes'`;
+
+/** Counters of incident numbers and of stored bytes, for an operator. */
+export function counterStore(db: Knex) {
+  return {
+    async findLate(workspaceIds: readonly number[]): Promise<LateCounter[]> {
+      const { rows } = await db.raw<{ rows: { workspace_id: number; last: number; highest: number }[] }>(FIND_LATE, {
+        ids: workspaceIds,
+      });
+      return rows.map((row) => ({ workspaceId: row.workspace_id, last: row.last, highest: row.highest }));
+    },
+
+    /** The last number that each of these workspaces has given out; those without an incident are missing. */
+    async lastNumbers(workspaceIds: readonly number[]): Promise<Map<number, number>> {
+      const rows = await db('incident_counters')
+        .whereIn('workspace_id', workspaceIds)
+        .select<{ workspace_id: number; last: number }[]>('workspace_id', 'last');
+      return new Map(rows.map((row) => [row.workspace_id, row.last]));
+    },
+
+    /** Raises a counter; the next incident gets a higher number. */
+    async raise(workspaceId: number, last: number): Promise<void> {
+      await db('incident_counters')
+        .insert({ workspace_id: workspaceId, last })
+        .onConflict('workspace_id')
+        .merge({ last: db.raw('greatest(incident_counters.last, excluded.last)') });
+    },
+
+    /**
+     * Workspaces with incidents whose stored bytes have not been counted for ten minutes, or are impossible. Processes
+     * write what they have counted every few seconds.
+     */
+    async findUncounted(workspaceIds: readonly number[]): Promise<number[]> {
+      const { rows } = await db.raw<{ rows: { workspace_id: number }[] }>(
+        `select counter.workspace_id from incident_counters as counter
+         left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
+         where counter.workspace_id = any(:ids::bigint[]) and counter.last > 0 and (
+           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${PATIENCE}::interval
+           or stored.workspace_id is null and exists (
+             select from incidents where incidents.workspace_id = counter.workspace_id
+             and incidents.created_at < now() - ${PATIENCE}::interval))
+         order by 1`,
+        { ids: workspaceIds },
+      );
+      return rows.map((row) => row.workspace_id);
+    },
+
+    /** Lets the incident service measure a workspace from the beginning. */
+    async measureAgain(workspaceId: number): Promise<void> {
+      const restarted = { due_at: db.fn.now(), next_number: 0, counted_bytes: 0, written_before: 0 };
+      await db('workspace_storage')
+        .insert({ workspace_id: workspaceId, ...restarted })
+        .onConflict('workspace_id')
+        .merge({
+          ...restarted,
+          measured_bytes: db.raw('greatest(workspace_storage.measured_bytes, 0)'),
+          written_bytes: db.raw('greatest(workspace_storage.written_bytes, 0)'),
+        });
+    },
+  };
+}

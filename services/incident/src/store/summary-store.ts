@@ -1,0 +1,54 @@
+import type { Knex } from '@tocsin/runtime';
+
+/** What an incident's row says about its timeline, where it is wrong. */
+export interface WrongSummary {
+  id: number;
+  workspaceId: number;
+}
+
+/** Incidents in one statement. */
+const BATCH = 2_000;
+
+/**
+ * The incidents of a batch whose number of events or time of the last event is wrong. One statement, so that no change
+ * comes between the two that it compares.
+ */
+const FIND_WRONG = `
+  with batch as (
+    select id, workspace_id, event_count, last_event_at from incidents where id < :before order by id desc limit :limit
+  ), counted as (
+    select batch.id, batch.workspace_id,
+      events.count is distinct from batch.event_count or events.last is distinct from batch.last_event_at as wrong
+    from batch cross join lateral (
+      select count(id) as count, max(started_at) as last from timeline_events where incident_id = batch.id
+    ) as events
+  )
+  select (select min(id) from batch) as next, (select count(id) from batch) as checked,
+    coalesce(jsonb_agg(jsonb_build_object('id', id, 'workspaceId', workspace_id)) filter (where wrong), '[]') as wrong
+  from counted`;
+
+/** Compares what incidents say about their timelines with the timelines. */
+export function summaryStore(db: Knex) {
+  return {
+    /** The next batch of incidents, newest first. `next` is undefined after the last one. */
+    async findWrong(before: number): Promise<{ next: number | undefined; checked: number; wrong: WrongSummary[] }> {
+      const { rows } = await db.raw<{ rows: [{ next: number | null; checked: number; wrong: WrongSummary[] }] }>(
+        FIND_WRONG,
+        { before, limit: BATCH },
+      );
+      const [{ next, checked, wrong }] = rows;
+      return { next: checked < BATCH ? undefined : (next ?? undefined), checked, wrong };
+    },
+
+    /** Writes what an incident, which the transaction has locked, says about its timeline. */
+    async recount(id: number, last: { startedAt: string; summary: string } | undefined): Promise<void> {
+      await db('incidents')
+        .where({ id })
+        .update({
+          event_count: db('timeline_events').where({ incident_id: id }).count('id'),
+          last_event_at: last?.startedAt ?? null,
+          last_event_summary: last?.summary ?? '',
+        });
+    },
+  };
+}

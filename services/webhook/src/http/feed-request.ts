@@ -1,0 +1,43 @@
+import { DEFAULT_LIMIT, invalidRequest, type Principal } from '@tocsin/http';
+import type { z } from 'zod';
+import { FEED_TYPES, readableTypes } from '../domain/feed-types.ts';
+import type { FeedFilter } from '../store/feed-reader.ts';
+import type { feedQuery } from './feed-wire.ts';
+
+/** What a request wants to read, of what its key may read. */
+export interface FeedRequest extends FeedFilter {
+  /** A cursor, or where to begin without one. */
+  start: { after: string } | { from: 'beginning' | 'now' };
+  limit: number;
+}
+
+/**
+ * @param lastEventId of a stream that is opened again; it counts instead of `after` and `from`
+ * @throws DomainError `invalid_request` naming the parameter
+ */
+export function readFeedRequest(
+  query: z.output<typeof feedQuery>,
+  { scopes }: Pick<Principal, 'scopes'>,
+  lastEventId?: string,
+): FeedRequest {
+  const { after, from, types, resource, limit = DEFAULT_LIMIT } = query;
+  if (after !== undefined && from !== undefined) throw invalidRequest('from', 'Is only allowed without after');
+  const cursor = lastEventId ?? after;
+  const readable = readableTypes(scopes);
+  const wanted = types === undefined ? undefined : readTypes(types);
+  return {
+    start: cursor === undefined ? { from: from ?? 'now' } : { after: cursor },
+    types: wanted === undefined ? readable : readable.filter((type) => wanted.has(type)),
+    resource,
+    limit,
+  };
+}
+
+function readTypes(texts: readonly string[]): ReadonlySet<string> {
+  const types = texts.flatMap((text) => text.split(',')).map((type) => type.trim());
+  const known: readonly string[] = FEED_TYPES;
+  if (types.some((type) => !known.includes(type))) {
+    throw invalidRequest('types', `Must be one of ${FEED_TYPES.join(', ')}`);
+  }
+  return new Set(types);
+}

@@ -1,0 +1,145 @@
+import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+
+/** An event that the feed may not have yet. */
+export interface IncomingEvent {
+  id: string;
+  workspaceId: number;
+  type: string;
+  /** As the API writes it: `incident:12`. */
+  resource: string;
+  body: string;
+}
+
+/** What a batch added to the feed of one workspace. */
+export interface Addition {
+  workspaceId: number;
+  /** The position of its latest event. */
+  position: number;
+  eventIds: string[];
+}
+
+/**
+ * The channel of notifications of new events: `<workspace ID> <position of its latest event>`. It belongs to a database,
+ * and so to one installation.
+ */
+export const FEED_CHANNEL = 'tocsin_feed_recorded';
+
+/**
+ * The row of each workspace is locked until the commit, so the positions become visible in their order and without gaps.
+ * The lock also makes the look-up of known events reliable.
+ */
+const RECORD = `
+  with incoming as (
+    select workspace_id, head, event_id, type, resource, body, nth
+    from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[]) with ordinality
+      as event (workspace_id, head, event_id, type, resource, body, nth)
+  ), numbered as (
+    select workspace_id, head + row_number() over (partition by workspace_id order by nth) as position,
+      event_id, type, resource, body
+    from incoming
+    left join lateral (
+      select true as recorded from feed_events e
+      where e.workspace_id = incoming.workspace_id and e.event_id = incoming.event_id limit 1
+    ) known on true
+    where known.recorded is null
+  ), inserted as (
+    insert into feed_events (workspace_id, position, event_id, type, resource, body, recorded_at)
+    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, $7)
+    from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id
+    returning workspace_id, position, event_id, recorded_at
+  ), added as (
+    select workspace_id, max(position) as position, array_agg(event_id::text) as event_ids, max(recorded_at) as recorded_at
+    from inserted group by workspace_id
+  )
+  update feed_workspaces w set position = added.position, recorded_at = added.recorded_at
+  from added where w.workspace_id = added.workspace_id
+  returning w.workspace_id, w.position, added.event_ids`;
+
+const ANNOUNCE = `
+  select pg_notify($1, workspace_id || ' ' || position)
+  from unnest($2::bigint[], $3::bigint[]) as added (workspace_id, position)`;
+
+const BATCH = 1_000;
+
+/** Writes the event feed, in a transaction. */
+export function feedWriter(trx: Knex.Transaction) {
+  /** Locks the rows of workspaces in the order of their IDs, so that transactions cannot wait for each other in a circle. */
+  const lock = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
+    const rows = await trx('feed_workspaces')
+      .whereIn('workspace_id', workspaceIds)
+      .orderBy('workspace_id')
+      .forUpdate()
+      .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+    return new Map(rows.map(({ workspace_id: id, position }) => [id, position]));
+  };
+
+  const lockOrCreate = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
+    const heads = await lock(workspaceIds);
+    const missing = workspaceIds.filter((id) => !heads.has(id)).sort((a, b) => a - b);
+    if (missing.length === 0) return heads;
+    await trx('feed_workspaces')
+      .insert(missing.map((id) => ({ workspace_id: id })))
+      .onConflict()
+      .ignore();
+    return lock(workspaceIds);
+  };
+
+  return {
+    /** Adds the events that the feed does not have, in their order, each at the next position of its workspace. */
+    async record(events: readonly IncomingEvent[], now: Instant): Promise<Addition[]> {
+      const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
+      const heads = await lockOrCreate([...new Set(distinct.map(({ workspaceId }) => workspaceId))]);
+      const rows = await runPrepared<{ workspace_id: number; position: number; event_ids: string[] }>(
+        trx,
+        'record-events',
+        RECORD,
+        [
+          distinct.map(({ workspaceId }) => workspaceId),
+          distinct.map(({ workspaceId }) => heads.get(workspaceId)),
+          distinct.map(({ id }) => id),
+          distinct.map(({ type }) => type),
+          distinct.map(({ resource }) => resource),
+          distinct.map(({ body }) => body),
+          now,
+        ],
+      );
+      return rows.map((row) => ({ workspaceId: row.workspace_id, position: row.position, eventIds: row.event_ids }));
+    },
+
+    /** Notifies the processes that wait for new events, when the transaction commits. */
+    async announce(additions: readonly Addition[]): Promise<void> {
+      await runPrepared(trx, 'announce-events', ANNOUNCE, [
+        FEED_CHANNEL,
+        additions.map(({ workspaceId }) => workspaceId),
+        additions.map(({ position }) => position),
+      ]);
+    },
+
+    /** Deletes events that were recorded before a time, a thousand at most, and returns how many. */
+    async sweep(before: Instant): Promise<number> {
+      const expired = await trx('feed_events')
+        .where('recorded_at', '<', before)
+        .orderBy('recorded_at')
+        .limit(BATCH)
+        .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+      const last = new Map<number, number>();
+      for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
+      const workspaceIds = [...last.keys()].sort((a, b) => a - b);
+      await lock(workspaceIds);
+      let deleted = 0;
+      for (const workspaceId of workspaceIds) {
+        const position = last.get(workspaceId) ?? 0;
+        deleted += await trx('feed_events')
+          .where({ workspace_id: workspaceId })
+          // Not from the first position: its index entries may still be there.
+          .whereRaw('position > (select swept from feed_workspaces where workspace_id = ?)', [workspaceId])
+          .where('position', '<=', position)
+          .delete();
+        await trx('feed_workspaces')
+          .where({ workspace_id: workspaceId })
+          .update({ swept: trx.raw('greatest(swept, ?::bigint)', [position]) });
+      }
+      return deleted;
+    },
+  };
+}

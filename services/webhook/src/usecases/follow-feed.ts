@@ -1,0 +1,109 @@
+import type { EventStream, Waiting } from '@tocsin/http';
+import type { FeedFollower, FeedTails } from './feed-tails.ts';
+import { type FeedContext, type FeedQuery, readFeed } from './read-feed.ts';
+
+export interface FollowContext extends FeedContext {
+  tails: FeedTails;
+}
+
+/** A page of the feed, from the database or from memory. */
+export interface FollowedPage {
+  events: readonly { position: number; type: string; body: string }[];
+  /** Everything up to this position is read or was skipped. */
+  position: number;
+  hasMore: boolean;
+}
+
+/** What a reader follows, from where it begins. */
+export interface FollowedFeed extends Omit<FeedQuery, 'after'> {
+  /** The position of the reader's cursor; undefined if it has none. */
+  after: number | undefined;
+  /** Reads the first page. */
+  readFirst: (limit: number) => Promise<FollowedPage>;
+}
+
+/** Events that a stream reads at once; its client may be slow. */
+const STREAM_PAGE = 25;
+
+/**
+ * Reads the first page of a reader; if it has no events, waits for some (contract: Waiting and streaming). Without any,
+ * the page is empty, and has a later position if events were skipped.
+ * @throws DomainError as `readFirst`, and as `Waiting` if there is no place for another waiting request
+ */
+export async function waitForPage(
+  context: FollowContext,
+  feed: FollowedFeed,
+  { waiting, milliseconds }: { waiting: Waiting; milliseconds: number },
+): Promise<FollowedPage> {
+  const follower = context.tails.follow(feed.workspaceId);
+  const over = new AbortController();
+  const end = () => over.abort();
+  const timer = setTimeout(end, milliseconds);
+  waiting.signal.addEventListener('abort', end);
+  try {
+    let page = await readFirst(feed, follower);
+    while (page.events.length === 0 && !over.signal.aborted) {
+      waiting.begin();
+      await follower.waitBehind(page.position, over.signal);
+      page = await readOn(context, { ...feed, after: page.position }, follower);
+    }
+    return page;
+  } finally {
+    clearTimeout(timer);
+    waiting.signal.removeEventListener('abort', end);
+    follower.leave();
+  }
+}
+
+/**
+ * Begins a stream (contract: Waiting and streaming). Reads the first events before it begins, so that what is wrong with
+ * the request is an ordinary error.
+ * @param idOf the cursor of a position
+ * @throws DomainError as `waitForPage`
+ */
+export async function openStream(
+  context: FollowContext,
+  feed: FollowedFeed,
+  { waiting, idOf }: { waiting: Waiting; idOf: (position: number) => string },
+): Promise<EventStream> {
+  const { signal } = waiting;
+  const query = { ...feed, limit: STREAM_PAGE };
+  waiting.begin();
+  const follower = context.tails.follow(query.workspaceId);
+  signal.addEventListener('abort', follower.leave);
+  if (signal.aborted) follower.leave();
+
+  let first: FollowedPage | undefined = await readFirst(query, follower).catch((error: unknown) => {
+    follower.leave();
+    throw error;
+  });
+  let { position, hasMore } = first;
+  const partOf = (page: FollowedPage) => ({
+    events: page.events.map((event) => ({ id: idOf(event.position), event: event.type, data: event.body })),
+    position: () => idOf(page.position),
+  });
+  return {
+    next: async () => {
+      if (first !== undefined) {
+        const part = partOf(first);
+        first = undefined;
+        return part;
+      }
+      for (;;) {
+        if (!hasMore) await follower.waitBehind(position, signal);
+        if (signal.aborted) return undefined;
+        const page = await readOn(context, { ...query, after: position }, follower);
+        const hasMoved = page.position > position;
+        ({ position, hasMore } = page);
+        if (hasMoved) return partOf(page);
+      }
+    },
+  };
+}
+
+/** From the tail if it has the events; readers behind it read pages of their own. */
+const readOn = async (context: FollowContext, query: FeedQuery, follower: FeedFollower): Promise<FollowedPage> =>
+  follower.read(query) ?? readFeed(context, query);
+
+const readFirst = async ({ after, ...feed }: FollowedFeed, follower: FeedFollower): Promise<FollowedPage> =>
+  (after === undefined ? undefined : follower.read({ ...feed, after })) ?? feed.readFirst(feed.limit);

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { QUEUES } from '@tocsin/contracts';
+import { createMetrics, type Knex, openDatabase } from '@tocsin/runtime';
+import { eventually } from '@tocsin/testing';
+import pg from 'pg';
+import { FEED_CHANNEL, feedWriter, type IncomingEvent } from '../src/store/feed-writer.ts';
+import { clockTime } from '../src/store/time.ts';
+import { feedMetrics } from '../src/usecases/feed-metrics.ts';
+import { readFeed } from '../src/usecases/read-feed.ts';
+import { sweepFeed } from '../src/usecases/sweep-feed.ts';
+import { clearFeed, envelopeOf, FEED, fill, messageOf, record, startFeedService } from './feed.ts';
+import type { TestService } from './service.ts';
+
+const DAY = 24 * 3_600_000;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startFeedService({ settings: { WEBHOOK_FEED_RETENTION_DAYS: '7' } });
+});
+afterAll(async () => service.stop());
+beforeEach(async () => clearFeed(service));
+
+interface RecordedRow {
+  workspace_id: number;
+  position: number;
+  event_id: string;
+  recorded_at: string;
+}
+
+const rows = async (): Promise<RecordedRow[]> =>
+  service
+    .rows('feed_events')
+    .orderBy(['workspace_id', 'position'])
+    .select<RecordedRow[]>('workspace_id', 'position', 'event_id', 'recorded_at');
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${service.app.url}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1] ?? NaN);
+};
+
+describe('an event', () => {
+  test('is recorded once, however often and with whatever others it is delivered', async () => {
+    const [one, two, three] = [envelopeOf({ id: 1 }), envelopeOf({ id: 2 }), envelopeOf({ id: 3 })].map(messageOf);
+    await service.broker.publish([one!, two!]);
+    await service.broker.publish([two!]);
+    await service.broker.publish([two!, three!, one!]);
+    expect((await rows()).map(({ event_id: id, position }) => [id, position])).toEqual([
+      [one!.id, 1],
+      [two!.id, 2],
+      [three!.id, 3],
+    ]);
+  });
+
+  test('is recognised for as long as the feed has it, not only as long as the inbox', async () => {
+    const message = messageOf(envelopeOf());
+    await service.broker.publish([message]);
+    await service.rows('inbox').delete();
+    await service.broker.publish([message]);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('with the ID of an event of another workspace is another event', async () => {
+    const eventId = randomUUID();
+    await record(service, { eventId, workspaceId: 1 });
+    await record(service, { eventId, workspaceId: 2 });
+    expect(await rows()).toHaveLength(2);
+  });
+
+  test('that is malformed becomes a dead letter, and the others of its batch are recorded', async () => {
+    const good = [envelopeOf({ id: 1 }), envelopeOf({ id: 2 })].map(messageOf);
+    const bad = { id: randomUUID(), type: 'incident.created', body: '{"id":' };
+    const [first, second, third] = await service.broker.publish([good[0]!, bad, good[1]!]);
+    expect([first, third]).toEqual(['confirmed', 'confirmed']);
+    expect(second).toMatchObject({
+      deadLetters: expect.arrayContaining([{ queue: QUEUES.webhookFeed.name, reason: 'rejected' }]),
+    });
+    expect((await rows()).map(({ event_id: id }) => id)).toEqual(good.map(({ id }) => id));
+  });
+
+  test('is never recorded at an earlier time than the one before it, whatever the clock does', async () => {
+    await record(service, { id: 1 });
+    service.clock.advance(-3_600_000);
+    await record(service, { id: 2 });
+    service.clock.advance(3_600_000);
+    const [one, two] = await rows();
+    expect(two!.recorded_at).toBe(one!.recorded_at);
+  });
+
+  test('shows its age in the metrics', async () => {
+    await record(service, { id: 1 });
+    service.clock.advance(90_000);
+    expect(await metric('tocsin_feed_age_seconds')).toBe(90);
+  });
+});
+
+describe('concurrent batches', () => {
+  let writers: Knex;
+  beforeEach(() => {
+    writers = openDatabase({ url: databaseUrl(), schema: 'webhook', application: 'test', poolSize: 8 });
+  });
+  afterEach(async () => writers.destroy());
+
+  const databaseUrl = () => service.database.url('webhook');
+  const incoming = (workspaceId: number): IncomingEvent => ({
+    id: randomUUID(),
+    workspaceId,
+    type: 'incident.created',
+    resource: 'incident:1',
+    body: JSON.stringify(envelopeOf({ workspaceId })),
+  });
+
+  test('neither deadlock nor leave gaps, and a reader that follows gets each event once, in the order of positions', async () => {
+    const WORKSPACES = [1, 2, 3];
+    const batches = Array.from({ length: 60 }, (_, index) =>
+      Array.from({ length: 9 }, (_unused, nth) => incoming(WORKSPACES[(index + nth * (index % 2 === 0 ? 1 : 2)) % 3]!)),
+    );
+    const now = service.clock.now();
+    const queue = [...batches];
+    let isDone = false;
+    const write = async () => {
+      for (let batch = queue.pop(); batch !== undefined; batch = queue.pop()) {
+        const events = batch;
+        await writers.transaction(async (trx) => {
+          await feedWriter(trx).record(events, now);
+          // Transactions that end in another order than they began.
+          await trx.raw('select pg_sleep(?)', [(events[0]!.id.charCodeAt(0) % 5) / 1_000]);
+        });
+      }
+    };
+    const follow = async (workspaceId: number) => {
+      const seen: number[] = [];
+      for (let position = 0, wasDone = false; !wasDone;) {
+        wasDone = isDone;
+        const filter = { types: ['incident.created'], workspaceId, limit: 7 };
+        for (let hasMore = true; hasMore;) {
+          const page = await readFeed({ database: service.rows }, { ...filter, after: position });
+          seen.push(...page.events.map((event) => event.position));
+          ({ position, hasMore } = page);
+        }
+      }
+      return seen;
+    };
+    const followers = WORKSPACES.map(follow);
+    await Promise.all(Array.from({ length: 6 }, write));
+    isDone = true;
+    for (const [index, workspaceId] of WORKSPACES.entries()) {
+      const recorded = (await rows()).filter(({ workspace_id: id }) => id === workspaceId);
+      expect(recorded.map(({ position }) => position)).toEqual(recorded.map((_, nth) => nth + 1));
+      expect(await followers[index]).toEqual(recorded.map(({ position }) => position));
+    }
+    expect(new Set((await rows()).map(({ event_id: id }) => id)).size).toBe(540);
+  });
+
+  test('with the same events record each once', async () => {
+    const events = [incoming(2), incoming(1), incoming(3), incoming(1)];
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, index) =>
+        writers.transaction(async (trx) =>
+          feedWriter(trx).record(index % 2 === 0 ? events : events.toReversed(), service.clock.now()),
+        ),
+      ),
+    );
+    expect(await rows()).toHaveLength(4);
+  });
+});
+
+test('each batch notifies once for each workspace, with the position of its latest event, after the commit', async () => {
+  const client = new pg.Client({ connectionString: service.database.url('webhook') });
+  await client.connect();
+  try {
+    const payloads: string[] = [];
+    client.on('notification', ({ payload }) => payloads.push(payload ?? ''));
+    await client.query(`listen ${FEED_CHANNEL}`);
+    await record(service, { workspaceId: 7 }, { workspaceId: 8 }, { workspaceId: 7 });
+    await eventually(() => payloads.length >= 2);
+    await record(service, { workspaceId: 7 });
+    await eventually(() => payloads.length >= 3);
+    expect(payloads.toSorted()).toEqual(['7 2', '7 3', '8 1']);
+    const rolledBack = service.rows.transaction(async (trx) => {
+      const writer = feedWriter(trx);
+      await writer.announce([{ workspaceId: 9, position: 1, eventIds: [] }]);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    await record(service, { workspaceId: 7 });
+    await eventually(() => payloads.includes('7 4'));
+    expect(payloads).not.toContain('9 1');
+  } finally {
+    await client.end();
+  }
+});
+
+describe('the retention', () => {
+  const sweep = async (): Promise<boolean> => {
+    const time = clockTime(service.clock);
+    const metrics = feedMetrics({ registry: createMetrics('test'), database: service.rows, time });
+    return sweepFeed({ database: service.rows, time, metrics, retentionDays: 7 });
+  };
+  const read = async (query: string) => service.as().get(`${FEED}?${query}`);
+  const cursorOf = async (query = 'from=now') => (await read(query)).body.pagination.next_cursor as string;
+
+  test('deletes old events, whose cursors then expire', async () => {
+    const start = await cursorOf();
+    await record(service, { id: 1 }, { id: 2 });
+    const middle = await cursorOf();
+    service.clock.advance(7 * DAY);
+    const [late] = await record(service, { id: 3 });
+    expect(await sweep()).toBe(false);
+    expect((await read(`after=${start}`)).body.events).toHaveLength(3);
+
+    service.clock.advance(1);
+    expect(await sweep()).toBe(true);
+    expect(await sweep()).toBe(false);
+    expect((await rows()).map(({ position }) => position)).toEqual([3]);
+    const { status, body } = await read(`after=${start}`);
+    expect([status, body.code, body.field]).toEqual([410, 'cursor_expired', 'after']);
+    for (const query of [`after=${middle}`, 'from=beginning']) {
+      expect((await read(query)).body.events.map(({ id }: { id: string }) => id)).toEqual([late]);
+    }
+  });
+
+  test('of everything leaves a feed that goes on at the next position', async () => {
+    await record(service, { id: 1 }, { id: 2 });
+    const end = await cursorOf();
+    service.clock.advance(8 * DAY);
+    await sweep();
+    expect(await rows()).toEqual([]);
+    const beginning = await read('from=beginning');
+    expect(beginning.body).toMatchObject({ events: [], pagination: { has_more: false } });
+    const [next] = await record(service, { id: 3 });
+    for (const cursor of [end, beginning.body.pagination.next_cursor]) {
+      expect((await read(`after=${cursor}`)).body.events.map(({ id }: { id: string }) => id)).toEqual([next]);
+    }
+    expect((await rows()).map(({ position }) => position)).toEqual([3]);
+  });
+
+  test('deletes in batches, in all workspaces', async () => {
+    await fill(service, { workspaceId: 1, count: 1_500 });
+    await fill(service, { workspaceId: 2, count: 700 });
+    service.clock.advance(8 * DAY);
+    await record(service, { workspaceId: 2 });
+    let runs = 0;
+    while (await sweep()) runs += 1;
+    expect(runs).toBeGreaterThan(2);
+    expect((await rows()).map(({ workspace_id: id, position }) => [id, position])).toEqual([[2, 701]]);
+  });
+});
+
+test('the log of a recording service names no content of events', async () => {
+  await record(service, { title: 'the-secret-title' });
+  expect(service.logged()).not.toContain('the-secret-title');
+});

@@ -1,0 +1,74 @@
+import type { Request, Response } from 'express';
+import { drainOf } from './drain.ts';
+import type { WaitingPlaces } from './waiting-places.ts';
+
+/** The part of a request that may wait for something, or stream (contract: Waiting and streaming). */
+export interface Waiting {
+  /** The client asks for server-sent events. */
+  readonly wantsStream: boolean;
+  /** Of a stream that is resumed: the `id` of the last event that the client has received. */
+  readonly lastEventId: string | undefined;
+  /** False for HEAD, whose response has nothing to wait for. */
+  readonly mayWait: boolean;
+  /** Aborted when the wait has to end: the client has gone, the server stops, or the stream's time is over. */
+  readonly signal: AbortSignal;
+  /**
+   * Begins the wait: takes one of the workspace's places until the response is closed, and tells the gateway, which
+   * counts the request as waiting from now on.
+   * @throws DomainError `rate_limited` or `service_unavailable` if there is no place
+   */
+  begin(): void;
+}
+
+export const EVENT_STREAM = 'text/event-stream';
+export const LAST_EVENT_ID_HEADER = 'Last-Event-ID';
+
+/**
+ * Milliseconds after which a stream ends and the client opens another one: below the two minutes after which the
+ * gateway and other proxies cut off any response. A random part keeps streams that began together from ending together.
+ */
+export const STREAM_LIFETIME = { least: 90_000, random: 15_000 };
+
+export function openWaiting(
+  request: Request,
+  response: Response,
+  options: {
+    streams: boolean;
+    workspaceId: number;
+    places: WaitingPlaces;
+    lifetime: { least: number; random: number };
+  },
+): Waiting {
+  const { places, workspaceId, lifetime } = options;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const mayWait = request.method !== 'HEAD';
+  const wantsStream =
+    mayWait && options.streams && request.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM;
+  const lastEventId = request.get(LAST_EVENT_ID_HEADER);
+  let hasBegun = false;
+  return {
+    wantsStream,
+    lastEventId: wantsStream && lastEventId !== '' ? lastEventId : undefined,
+    mayWait,
+    signal: over.signal,
+    begin: () => {
+      if (hasBegun) return;
+      hasBegun = true;
+      const leave = places.take(workspaceId);
+      const ignoreDrain = drainOf(request).onBegin(end);
+      const timer = wantsStream ? setTimeout(end, lifetime.least + Math.random() * lifetime.random) : undefined;
+      const close = () => {
+        leave();
+        ignoreDrain();
+        clearTimeout(timer);
+        end();
+      };
+      if (response.destroyed) close();
+      else response.once('close', close);
+      response.locals['waitingSince'] = performance.now();
+      // HTTP/1.0 has no interim responses.
+      if (request.httpVersionMinor >= 1) response.writeProcessing();
+    },
+  };
+}

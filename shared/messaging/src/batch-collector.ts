@@ -1,0 +1,74 @@
+import type { Disposition, IncomingMessage, MessageHandler } from './broker.ts';
+
+/** A batch has at most this many messages, and at most this many bytes unless its first message alone has more. */
+export interface BatchBounds {
+  messages: number;
+  bytes: number;
+}
+
+export interface BatchCollector {
+  /** For a subscription. Settles when the message's batch is handled. */
+  handle: MessageHandler;
+  /** Begins no further batch: messages that wait for one stay where they are in the queue. */
+  stop(): void;
+}
+
+/**
+ * Collects messages into batches, which are handled one after the other, in the order of the messages. While one batch
+ * is handled, the next one grows; a message that comes alone does not wait.
+ * @param handleBatch returns what to do with each message, in their order
+ */
+export function collectBatches(
+  handleBatch: (messages: readonly IncomingMessage[]) => Promise<readonly Disposition[]>,
+  bounds: BatchBounds,
+): BatchCollector {
+  let waiting: { message: IncomingMessage; settle: (disposition: Disposition) => void }[] = [];
+  let running = false;
+  let stopped = false;
+
+  const takeBatch = () => {
+    let [count, bytes] = [0, 0];
+    for (const { message } of waiting.slice(0, bounds.messages)) {
+      bytes += message.body.length;
+      if (count > 0 && bytes > bounds.bytes) break;
+      count += 1;
+    }
+    return waiting.splice(0, count);
+  };
+
+  const dropLost = () => {
+    const { lost = [], kept = [] } = Object.groupBy(waiting, ({ message }) => (message.isLost?.() ? 'lost' : 'kept'));
+    waiting = kept;
+    for (const { settle } of lost) settle('leave');
+  };
+
+  const run = async () => {
+    while (waiting.length > 0) {
+      const batch = takeBatch();
+      const dispositions = await handleBatch(batch.map(({ message }) => message)).catch(() => []);
+      for (const [index, { settle }] of batch.entries()) settle(dispositions[index] ?? 'retry');
+    }
+    running = false;
+  };
+
+  return {
+    handle: async (message) => {
+      if (stopped) return 'leave';
+      // Otherwise every reconnection to the broker would add the same messages, for as long as a batch waits.
+      if (waiting.length >= bounds.messages) dropLost();
+      const { promise, resolve } = Promise.withResolvers<Disposition>();
+      waiting.push({ message, settle: resolve });
+      if (!running) {
+        running = true;
+        // After the other messages that have arrived together with this one.
+        setImmediate(() => void run());
+      }
+      return promise;
+    },
+    stop: () => {
+      stopped = true;
+      for (const { settle } of waiting) settle('leave');
+      waiting = [];
+    },
+  };
+}

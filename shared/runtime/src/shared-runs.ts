@@ -1,0 +1,36 @@
+/**
+ * Runs at most one work for a key at a time. A call during a run waits for the next run, which all calls that wait
+ * share: so the work that a call gets the result of has begun after the call.
+ */
+export interface SharedRuns<Key, Result> {
+  /** @param work what the call would run; of the calls that share a run, the first one's */
+  run(key: Key, work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Runs<Result> {
+  running: Promise<Result>;
+  next: Promise<Result> | undefined;
+}
+
+export function sharedRuns<Key, Result>(): SharedRuns<Key, Result> {
+  const runsOf = new Map<Key, Runs<Result>>();
+
+  const start = (key: Key, running: Promise<Result>) => {
+    runsOf.set(key, { running, next: undefined });
+    const end = () => {
+      const next = runsOf.get(key)?.next;
+      if (next === undefined) runsOf.delete(key);
+      else void start(key, next);
+    };
+    void running.then(end, end);
+    return running;
+  };
+
+  return {
+    run: async (key, work) => {
+      const runs = runsOf.get(key);
+      if (runs === undefined) return start(key, work());
+      return (runs.next ??= runs.running.then(work, work));
+    },
+  };
+}
