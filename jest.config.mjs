@@ -1,17 +1,12 @@
-/** Tests run as native ES modules; swc strips the types, as Node does. */
+/** Test files are imported as Node imports the sources: infra/testing/native-runner.ts. */
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
   // Excludes the data folder of make start, which may be unreadable.
   roots: ['gateway', 'services', 'shared', 'infra'].map((folder) => `<rootDir>/${folder}`),
   testMatch,
   testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
-    ],
-  },
+  transform: {},
+  testRunner: '<rootDir>/infra/testing/native-runner.ts',
   ...more,
 });
 
@@ -21,7 +16,8 @@ const servers = {
 };
 
 export default {
-  testTimeout: 60_000,
+  // On a busy machine, whole systems and browsers are slow.
+  testTimeout: 120_000,
   maxWorkers: 2,
   testSequencer: '<rootDir>/infra/testing/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/testing/summary-reporter.ts'],

@@ -32,7 +32,7 @@ describeAttacks('no other workspace notices', () => {
 
 async function runShortForm(): Promise<{ stdout: string; stderr: string }> {
   const { promise, resolve } = Promise.withResolvers<{ stdout: string; stderr: string }>();
-  const names = ['PATH', 'HOME', 'TMPDIR', ...Object.values(SERVER_VARIABLES)];
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', ...Object.values(SERVER_VARIABLES)];
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const options = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
   // It exits with 1 if a rule fails, times included.

@@ -1,13 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openReference, type WatchedPage } from '../testing/browser.ts';
 import { startSystem, type System } from '../testing/system.ts';
-
-// A browser with axe is slow on a busy machine.
-jest.setTimeout(180_000);
 
 describeWithServersAndBrowser('the API reference in a browser', () => {
   let system: System;

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type HostBreakers, hostBreakers } from '../src/clients/breakers.ts';
 
 const HOST = 'down.example';
@@ -7,16 +9,20 @@ const SECOND = 1_000;
 let ready: number;
 let breakers: HostBreakers;
 beforeEach(() => {
-  jest.useFakeTimers();
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
   ready = 0;
   breakers = hostBreakers(() => void (ready += 1));
 });
 afterEach(() => {
   breakers.close();
-  jest.useRealTimers();
+  mock.timers.reset();
 });
 
-const pass = async (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+/** Lets time pass, and what waits for it run. */
+const pass = async (milliseconds: number) => {
+  mock.timers.tick(milliseconds);
+  await setImmediate();
+};
 const attempt = async (isReachable: boolean | undefined, host = HOST) => {
   expect(breakers.admit(host)).toBe(true);
   breakers.record(host, isReachable);

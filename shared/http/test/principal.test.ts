@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { deriveSecretKeys, openKeyring } from '@tocsin/runtime';
 import { testPrincipal } from '@tocsin/testing';
 import { openPrincipalVerifier, principalPurpose, signPrincipal } from '../src/index.ts';
@@ -10,7 +11,7 @@ const incident = verifierOf('incident');
 const keyringBetween = (issuer: string, audience: string) => openKeyring(ROOT, principalPurpose(issuer, audience));
 const gateway = keyringBetween('gateway', 'incident');
 
-afterEach(() => void jest.useRealTimers());
+afterEach(() => mock.timers.reset());
 
 /** Signs any payload with one of our keys. */
 function craft(payload: unknown, keyring = gateway): string {
@@ -66,7 +67,7 @@ describe('a principal', () => {
   });
 
   test('is valid for at most a minute, whatever was signed', () => {
-    jest.useFakeTimers({ now: Date.parse('2026-11-20T00:00:00Z') });
+    mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-20T00:00:00Z') });
     const until = (seconds: number) =>
       craft({ principal: testPrincipal(), expires: Date.parse('2026-11-20T00:00:00Z') + seconds * 1_000 });
     expect(incident.user(until(60))).toBeDefined();
@@ -74,15 +75,15 @@ describe('a principal', () => {
   });
 
   test('that is cached is valid until it expires and no longer', () => {
-    jest.useFakeTimers({ now: Date.parse('2026-11-20T00:00:00Z') });
+    mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-20T00:00:00Z') });
     const fresh = signPrincipal(gateway, testPrincipal());
     const first = incident.user(fresh);
     expect(incident.user(fresh)).toBe(first);
     // Requests share the object, so it is frozen.
     expect(() => Object.assign(first?.workspace ?? {}, { id: 2 })).toThrow(TypeError);
-    jest.advanceTimersByTime(29_000);
+    mock.timers.tick(29_000);
     expect(incident.user(fresh)).toBe(first);
-    jest.advanceTimersByTime(1_000);
+    mock.timers.tick(1_000);
     expect(incident.user(fresh)).toBeUndefined();
   });
 

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createMetrics, type Logger } from '@tocsin/runtime';
 import { notFound, refusalsOf, shareExceeded } from '../src/index.ts';
 
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
+afterEach(() => mock.timers.reset());
 
 function start() {
   const lines: unknown[][] = [];
@@ -37,12 +38,12 @@ test('refusals are counted by reason and class of workspace, other errors are no
 
 test('one log line a minute has the sums and the workspace with the most, and none comes without refusals', () => {
   const { lines, refusals } = start();
-  jest.advanceTimersByTime(600_000);
+  mock.timers.tick(600_000);
   expect(lines).toEqual([]);
   for (let count = 0; count < 3; count += 1) refusals.count(refusal('a'), workspace(7));
   refusals.count(refusal('b'), workspace(8));
   refusals.count(refusal('b'), undefined);
-  jest.advanceTimersByTime(60_000);
+  mock.timers.tick(60_000);
   expect(lines).toEqual([
     [
       { refusals: { a: 3, b: 2 }, worst_workspace: 7, worst_workspace_refusals: 3 },
@@ -50,7 +51,7 @@ test('one log line a minute has the sums and the workspace with the most, and no
     ],
   ]);
   refusals.count(refusal('b'), undefined);
-  jest.advanceTimersByTime(600_000);
+  mock.timers.tick(600_000);
   expect(lines).toHaveLength(2);
   expect(lines[1]?.[0]).toEqual({ refusals: { b: 1 } });
 });

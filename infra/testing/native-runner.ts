@@ -1,0 +1,103 @@
+import { createRequire, registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+/** The globals of Jest, `expect` among them. */
+type Globals = Record<string, unknown>;
+
+/** What this file replaces in Jest's module system. */
+interface Runtime {
+  unstable_shouldLoadAsEsm(path: string): boolean;
+  unstable_importModule(path: string): Promise<unknown>;
+  setGlobalsForRuntime(globals: Globals): void;
+}
+
+/** A `testRunner` of Jest's configuration. */
+type TestRunner = (
+  globalConfig: unknown,
+  config: unknown,
+  environment: { global: typeof globalThis },
+  runtime: Runtime,
+  testPath: string,
+  sendMessageToJest: unknown,
+) => Promise<unknown>;
+
+// An import would return the exports of CommonJS, whose default is a property.
+const { default: runCircus } = createRequire(import.meta.url)('jest-circus/runner') as { default: TestRunner };
+
+const JEST_GLOBALS = 'tocsin:jest-globals';
+const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'it', 'test'] as const;
+
+/** Jest's matchers run in a sandbox, where they compare with constructors: `expect.any(String)`. */
+const CONSTRUCTORS = {
+  Array,
+  BigInt,
+  Boolean,
+  Date,
+  Error,
+  Function,
+  Map,
+  Number,
+  Object,
+  RegExp,
+  Set,
+  String,
+  Symbol,
+};
+
+let current: Globals = {};
+let files = 0;
+
+/**
+ * Stands for a function of Jest, and for its properties. Jest makes its functions anew for each test file, while a module
+ * that several test files import is loaded once.
+ */
+const delegate = (...path: string[]): unknown => {
+  const find = () => path.reduce<unknown>((parent, name) => (parent as Globals)[name], current) as () => unknown;
+  return new Proxy(() => undefined, {
+    apply: (_target, self, args) => Reflect.apply(find(), self, args),
+    get: (_target, name) => {
+      const value: unknown = Reflect.get(find(), name);
+      return typeof value === 'function' ? delegate(...path, String(name)) : value;
+    },
+  });
+};
+
+Object.assign(globalThis, { [JEST_GLOBALS]: Object.fromEntries(NAMES.map((name) => [name, delegate(name)])) });
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals'
+      ? { url: JEST_GLOBALS, format: 'module', shortCircuit: true }
+      : next(specifier, context),
+  load: (url, context, next) =>
+    url === JEST_GLOBALS
+      ? {
+          source: `export const { ${NAMES.join(', ')} } = globalThis['${JEST_GLOBALS}'];`,
+          format: 'module',
+          shortCircuit: true,
+        }
+      : next(url, context),
+});
+
+/**
+ * Runs a test file with Jest's own runner, but imports it as Node imports the product: without a sandbox and without a
+ * transformation. A worker loads the modules of the product once for all of its test files, so they must keep no state
+ * that outlives an app.
+ */
+const runNatively: TestRunner = async (globalConfig, config, environment, runtime, testPath, sendMessageToJest) => {
+  Object.assign(environment.global, CONSTRUCTORS);
+  Object.assign(runtime, {
+    unstable_shouldLoadAsEsm: () => true,
+    unstable_importModule: async (path) => {
+      // Node loads a test file again that runs again (watch mode), because its URL differs.
+      files += 1;
+      await import(`${pathToFileURL(path).href}?run=${files}`);
+    },
+    setGlobalsForRuntime: (globals) => {
+      current = globals;
+    },
+  } satisfies Runtime);
+  return runCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+};
+
+export default runNatively;
