@@ -19,7 +19,7 @@ start: install ## Run all apps in one process; needs no other servers
 	@$(NODE) infra/embedded/main.ts
 
 .PHONY: services
-services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis
+services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
 	@$(NODE) infra/local/main.ts
 
 .PHONY: migrate

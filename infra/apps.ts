@@ -156,17 +156,43 @@ export const MEMORY_BROKER = 'memory';
  * Only the gateway's public address stays as `env` sets it.
  */
 export async function appEnvironments(env: Environment): Promise<Record<AppName, Environment>> {
-  const ports = await freePorts(APP_NAMES.length);
-  const portOf = (name: AppName) => String(ports[APP_NAMES.indexOf(name)]);
-  const addresses = Object.fromEntries(
-    APP_NAMES.map((name) => [APPS[name].addressVariable, `http://127.0.0.1:${portOf(name)}`]),
-  );
-  const environments = APP_NAMES.map((name): [AppName, Environment] => {
-    const { host, port } = APPS[name].listenVariables;
-    return [name, { ...env, ...addresses, [host]: '127.0.0.1', [port]: portOf(name) }];
-  });
-  return Object.fromEntries(environments) as Record<AppName, Environment>;
+  const replicas = await replicaEnvironments(env, 1);
+  return Object.fromEntries(APP_NAMES.map((name) => [name, { ...replicas[name][0] }])) as Record<AppName, Environment>;
 }
+
+/**
+ * Does the same for several processes of each app; each knows the addresses of all. The public ports of the gateways
+ * follow the one that `env` sets, unless that is 0.
+ */
+export async function replicaEnvironments(env: Environment, count: number): Promise<Record<AppName, Environment[]>> {
+  const ports = await freePorts(APP_NAMES.length * count);
+  const portsOf = (name: AppName) => ports.slice(APP_NAMES.indexOf(name) * count).slice(0, count);
+  const addresses = Object.fromEntries(
+    APP_NAMES.map((name) => [
+      APPS[name].addressVariable,
+      portsOf(name)
+        .map((port) => `http://127.0.0.1:${port}`)
+        .join(),
+    ]),
+  );
+  const environments = APP_NAMES.map((name): [AppName, Environment[]] => {
+    const { host, port: variable } = APPS[name].listenVariables;
+    return [
+      name,
+      portsOf(name).map((port, index) => ({
+        ...env,
+        ...(index > 0 && name === 'gateway' && { PORT: publicPort(env['PORT'], index) }),
+        ...addresses,
+        [host]: '127.0.0.1',
+        [variable]: String(port),
+      })),
+    ];
+  });
+  return Object.fromEntries(environments) as Record<AppName, Environment[]>;
+}
+
+const publicPort = (first: string | undefined, index: number): string | undefined =>
+  first === undefined || first === '0' ? first : String(Number(first) + index);
 
 const CLIENT_SETTINGS =
   /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|DEFAULT_WORKSPACE|PORT|INTERNAL_PORT|\w*RATE_LIMIT_PER_MINUTE)$/;

@@ -60,7 +60,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const api = startLiveApi({
     baked,
     document,
-    urls: config.upstreams,
+    addresses: upstreams.addresses,
     server,
     timing: overrides.descriptionTiming,
     log,

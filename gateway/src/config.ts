@@ -1,6 +1,7 @@
 import {
   brokerSettings,
   databaseSettings,
+  drainTimeOf,
   type Environment,
   ownDatabaseUrl,
   processSettings,
@@ -14,7 +15,6 @@ import { trustedProxies } from './domain/client-address.ts';
 import { isSlug } from './domain/host.ts';
 import type { Shares } from './domain/shares.ts';
 
-const serviceUrl = setting.url(['http:', 'https:']);
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
 const MEBIBYTE = 1_048_576;
 /** What no operator has to change (contract: Limits). Times are in milliseconds. */
@@ -50,10 +50,10 @@ const settings = {
   MAX_REQUESTS_PER_SERVICE: setting.count.default(256),
   MAX_CONNECTIONS: setting.count.default(5_000),
   MAX_CONNECTIONS_PER_NETWORK: setting.count.default(1_000),
-  INCIDENT_URL: serviceUrl,
-  CATALOG_URL: serviceUrl,
-  CUSTOM_FIELD_URL: serviceUrl,
-  WEBHOOK_URL: serviceUrl,
+  INCIDENT_URL: setting.serviceUrls,
+  CATALOG_URL: setting.serviceUrls,
+  CUSTOM_FIELD_URL: setting.serviceUrls,
+  WEBHOOK_URL: setting.serviceUrls,
 };
 
 export type GatewayConfig = ReturnType<typeof gatewayConfig>;
@@ -65,6 +65,7 @@ export function gatewayConfig(env: Environment) {
     http: { host: read.HOST, port: read.PORT },
     // Not HOST: opening the API to a network must not open the metrics to it.
     internal: { host: read.INTERNAL_HOST, port: read.INTERNAL_PORT },
+    drainTime: drainTimeOf(read),
     baseDomain: read.BASE_DOMAIN,
     defaultWorkspace: read.DEFAULT_WORKSPACE,
     trustedProxies: read.TRUSTED_PROXIES,

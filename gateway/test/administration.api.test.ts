@@ -272,7 +272,7 @@ describe('a creation that fails uses up no ID', () => {
 describe('the changes of users for the replicas of other services', () => {
   const client = () =>
     internalClient({
-      baseUrl: gateway.app.internalUrl,
+      urls: [gateway.app.internalUrl],
       self: 'catalog',
       service: 'gateway',
       secretKeys: TEST_SECRET_KEYS,

@@ -61,3 +61,22 @@ describe('the settings', () => {
     expect(() => gatewayConfig({})).toThrow(/TOCSIN_SECRET_KEYS[^]*INCIDENT_URL[^]*WEBHOOK_URL/);
   });
 });
+
+test('a service may have several addresses', () => {
+  const upstreams = (INCIDENT_URL: string) => gatewayConfig({ ...required, INCIDENT_URL }).upstreams.incident;
+  expect(upstreams('http://one:8080, http://two:8080')).toEqual(['http://one:8080', 'http://two:8080']);
+  for (const malformed of [',', 'http://one:8080,two:8080', 'amqp://one']) {
+    expect(() => upstreams(malformed)).toThrow('INCIDENT_URL: must be a URL with http: or https:, or up to 64 of them');
+  }
+  expect(() => upstreams('http://one,http://one')).toThrow('INCIDENT_URL: must not contain a URL twice');
+});
+
+test('the drain takes three seconds in production, none elsewhere, and five at most', () => {
+  const drainTime = (env: Record<string, string>) => gatewayConfig({ ...required, ...env }).drainTime;
+  expect(drainTime({})).toBe(0);
+  expect(drainTime({ DRAIN_SECONDS: '0.5' })).toBe(500);
+  const AMQP_URL = 'amqp://own:own-password@broker';
+  expect(drainTime({ NODE_ENV: 'production', AMQP_URL })).toBe(3_000);
+  expect(drainTime({ NODE_ENV: 'production', AMQP_URL, DRAIN_SECONDS: '0' })).toBe(0);
+  expect(() => drainTime({ DRAIN_SECONDS: '6' })).toThrow('DRAIN_SECONDS');
+});

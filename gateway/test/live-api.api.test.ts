@@ -163,6 +163,17 @@ describe('a service of another release', () => {
   });
 });
 
+test('processes of two releases at two addresses are both read, every time', async () => {
+  const next = await startDescribedService('catalog', NEXT);
+  opened.push(next);
+  const gateway = await open({ env: { CATALOG_URL: `${catalog.url},${next.url}` } });
+  await eventually(async () => (await gateway.metric('tocsin_gateway_description_editions', [CATALOG])) === 2);
+  const before = [catalog.reads.length, next.reads.length];
+  await eventually(() => catalog.reads.length > before[0]! + 3);
+  expect(next.reads.length).toBeGreaterThan(before[1]! + 1);
+  expect((await gateway.document()).body.paths['/api/v1/teams'].get).toBeDefined();
+});
+
 describe('processes of two releases behind one address', () => {
   test('do not make routes and documentation change to and fro; in the end the remaining release counts', async () => {
     const gateway = await open();

@@ -79,11 +79,12 @@ describe('a service that does not respond', () => {
     await eventually(async () => (await gateway.send({ path: PATH, token: gateway.bearer })).status === 200);
   });
 
-  test('resets the connection: 503, and each request is sent once', async () => {
+  test('resets the connection: 503, and a request is sent again only if it reads', async () => {
     const { gateway, upstream } = await openWithService((request) => request.socket.resetAndDestroy());
     expectUnavailable(await gateway.send({ method: 'POST', path: PATH, body: { title: 'x' }, token: gateway.bearer }));
+    expect(upstream.requests).toBe(1);
     expectUnavailable(await gateway.send({ path: PATH, token: gateway.bearer }));
-    expect(upstream.requests).toBe(2);
+    expect(upstream.requests).toBe(3);
   });
 
   test('resets the connection during a body: the connection of the client still works', async () => {
@@ -138,6 +139,117 @@ describe('a service that does not respond', () => {
     });
     await expect(gateway.send({ path: PATH, token: gateway.bearer })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
   });
+});
+
+describe('a service with several addresses', () => {
+  /** A process that counts its requests, and answers them or not. */
+  async function startReplica(respond: (request: IncomingMessage, response: ServerResponse) => void) {
+    const replica = { requests: 0, server: undefined as never as HttpServer };
+    replica.server = await startServer((request, response) => {
+      if (request.url === '/healthz') {
+        response.end();
+        return;
+      }
+      replica.requests += 1;
+      respond(request, response);
+    });
+    opened.push(replica.server);
+    return replica;
+  }
+
+  const answer = (_request: IncomingMessage, response: ServerResponse) => void ok(response);
+  const openOver = async (...urls: string[]) => open({ incidentUrl: urls.join() });
+  const post = async ({ send, bearer }: Awaited<ReturnType<typeof open>>) =>
+    send({ method: 'POST', path: PATH, body: { title: 'x' }, token: bearer });
+  const read = async ({ send, bearer }: Awaited<ReturnType<typeof open>>, method = 'GET') =>
+    (await send({ method, path: PATH, token: bearer })).status;
+
+  test('shares its requests out', async () => {
+    const [first, second] = [await startReplica(answer), await startReplica(answer)];
+    const gateway = await openOver(first.server.url, second.server.url);
+    for (let count = 0; count < 6; count += 1) expect(await read(gateway)).toBe(200);
+    expect([first.requests, second.requests]).toEqual([3, 3]);
+  });
+
+  test('gets what one of them refused, whatever it is, and loses no address by it', async () => {
+    const [gone, other] = [await startReplica(answer), await startReplica(answer)];
+    const gateway = await openOver(gone.server.url, other.server.url);
+    await gone.server.close();
+    for (let count = 0; count < 4; count += 1) {
+      expect((await post(gateway)).status).toBe(200);
+      expect(await read(gateway)).toBe(200);
+    }
+    expect(other.requests).toBe(8);
+    const metrics = async () => (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
+    await eventually(async () =>
+      (await metrics()).includes('tocsin_gateway_upstream_addresses{upstream="incident",state="down",app="gateway"} 1'),
+    );
+    expect(await metrics()).toMatch(/tocsin_gateway_upstream_available\{upstream="incident",app="gateway"\} 1/);
+    expect(await metrics()).toMatch(/tocsin_gateway_upstream_failures_total\{upstream="incident",app="gateway"\} 0/);
+    opened.push(await listen((_request, response) => ok(response), { host: '127.0.0.1', port: gone.server.port }));
+    await eventually(async () => !/state="down",app="gateway"\} [1-9]/.test(await metrics()));
+  });
+
+  test('gets a read again that one of them broke off, and a write only once', async () => {
+    const [broken, other] = [
+      await startReplica((request) => request.socket.resetAndDestroy()),
+      await startReplica(answer),
+    ];
+    const gateway = await openOver(broken.server.url, other.server.url);
+    for (let count = 0; count < 4; count += 1) {
+      expect(await read(gateway)).toBe(200);
+      expect(await read(gateway, 'HEAD')).toBe(200);
+    }
+    const before = broken.requests + other.requests;
+    const statuses = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await post(gateway)).status);
+    expect(statuses.toSorted()).toEqual([200, 200, 503, 503]);
+    expect(broken.requests + other.requests).toBe(before + 4);
+  });
+
+  test('gets a read again that one of them does not answer because it hangs', async () => {
+    const hanging = await startServer(() => undefined);
+    opened.push(hanging);
+    const other = await startReplica(answer);
+    const gateway = await openOver(hanging.url, other.server.url);
+    const statuses = await Promise.all(Array.from({ length: 4 }, async () => read(gateway)));
+    expect(statuses).toEqual([200, 200, 200, 200]);
+  });
+
+  test('gets nothing at an address that stops, as long as there is another one', async () => {
+    const [stopping, other] = [await startReplica(answer), await startReplica(answer)];
+    const gateway = await openOver(stopping.server.url, other.server.url);
+    expect(await read(gateway)).toBe(200);
+    stopping.server.drain();
+    // The next response says so, or the next health check.
+    await eventually(async () => {
+      const before = stopping.requests;
+      for (let count = 0; count < 4; count += 1) expect((await post(gateway)).status).toBe(200);
+      return stopping.requests === before;
+    });
+    await stopping.server.close();
+    expect((await post(gateway)).status).toBe(200);
+  });
+});
+
+test('a gateway that drains refuses readiness, serves on, and closes each connection after its response', async () => {
+  const { gateway } = await openWithService((_request, response) => ok(response), { env: { DRAIN_SECONDS: '0.3' } });
+  const send = async (path: string) => {
+    const { status, headers } = await gateway.send({ path, token: gateway.bearer });
+    return [status, headers.connection];
+  };
+  const agent = new http.Agent({ keepAlive: true });
+  const reused = async () => (await gateway.send({ path: PATH, token: gateway.bearer, agent })).headers.connection;
+  expect(await reused()).toBe('keep-alive');
+  const stopped = gateway.app.stop();
+  expect(await reused()).toBe('close');
+  expect(await send('/readyz')).toEqual([503, 'close']);
+  expect(await send(PATH)).toEqual([200, 'close']);
+  const { status } = await fetch(new URL('/readyz', gateway.app.internalUrl));
+  expect(status).toBe(503);
+  await stopped;
+  agent.destroy();
+  await expect(send('/readyz')).rejects.toThrow('ECONNREFUSED');
 });
 
 describe('what does not count as a failure of the service', () => {

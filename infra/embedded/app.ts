@@ -70,6 +70,8 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
       ...withoutServers(config.demo ? withDefaultWorkspace(env) : env),
       DATABASE_URL: postgres.url,
       TOCSIN_SECRET_KEYS: secretKeys,
+      // There is no other process that could take the requests meanwhile.
+      DRAIN_SECONDS: '0',
     };
     await step('migrations', async () => migrateAll(migrateConfig(settings), (line) => log.info(line)));
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
-import { type AppName, appEnvironments, clientSettings, SERVICE_NAMES } from '../apps.ts';
+import { type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
 import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
@@ -27,11 +27,16 @@ export interface LocalOptions {
 export interface LocalTocsin extends App {
   /** The environment by which a command reaches the instance. */
   readonly env: Environment;
+  /** The address of each gateway. */
+  readonly gatewayUrls: readonly string[];
   readonly dataDir: DataDir;
 }
 
+/** What several processes of an app have by default, so that one can be replaced without a failed request. */
+const DRAIN_SECONDS = '3';
+
 /**
- * Starts each app as a process, on the servers that the environment names, and keeps them running.
+ * Starts each app as one or several processes, on the servers that the environment names, and keeps them running.
  * @throws an error with a one-line message; nothing is left running
  */
 export async function startLocal({ config, env, step }: LocalOptions): Promise<LocalTocsin> {
@@ -42,8 +47,11 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
   try {
     const dataDir = await openDataDir(config.dataDir);
     closing.push(dataDir.close);
-    const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
-    if (inUse !== undefined) throw inUse;
+    const { replicas, http } = config;
+    for (let index = 0; index < replicas && http.port !== 0; index += 1) {
+      const inUse = await bindError({ ...http, port: http.port + index });
+      if (inUse !== undefined) throw inUse;
+    }
 
     const databases = migrateConfig(env);
     const print = (line: string) => {
@@ -52,37 +60,49 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
     await step('migrations', async () => migrateAll(databases, print));
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
-    const environments = await appEnvironments({ ...withDefaultWorkspace(env), TOCSIN_SECRET_KEYS: secretKeys });
-    const start = async (name: AppName, running: App[]): Promise<App> => {
-      const app = await superviseApp({
-        name,
-        env: environmentOf(name, environments[name]),
-        print: logPrinter(name),
-      });
-      running.push(app);
-      await waitUntilReady(name, app.url);
-      return app;
+    const settings = {
+      ...(replicas > 1 && { DRAIN_SECONDS }),
+      ...withDefaultWorkspace(env),
+      PORT: String(http.port),
+      TOCSIN_SECRET_KEYS: secretKeys,
     };
+    const environments = await replicaEnvironments(settings, replicas);
+    const start = async (name: AppName, running: App[]): Promise<App[]> =>
+      settleAll(
+        environments[name].map(async (environment) => {
+          const app = await superviseApp({
+            name,
+            env: environmentOf(name, environment),
+            print: logPrinter(name),
+          });
+          running.push(app);
+          await waitUntilReady(name, app.url);
+          return app;
+        }),
+      );
     const services: App[] = [];
     const gateways: App[] = [];
     for (const apps of [services, gateways]) closing.push(async () => Promise.all(apps.map(async (app) => app.stop())));
     // The gateway starts last and stops first: while it takes requests, the services are running.
-    await step('services', async () => {
-      const started = await Promise.allSettled(SERVICE_NAMES.map(async (name) => start(name, services)));
-      for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
-    });
-    const gateway = await step('gateway', async () => start('gateway', gateways));
+    await step('services', async () => settleAll(SERVICE_NAMES.map(async (name) => start(name, services))));
+    const started = await step('gateway', async () => start('gateway', gateways));
 
-    const { port } = new URL(gateway.url);
-    const url = `http://localhost:${port}`;
-    const reachable = { ...environments.gateway, ...config.servers, PORT: port };
+    const gatewayUrls = started.map((gateway) => `http://localhost:${new URL(gateway.url).port}`);
+    const [url = ''] = gatewayUrls;
+    const reachable = { ...environments.gateway[0], ...config.servers, PORT: new URL(url).port };
     await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
     let stopped: Promise<void> | undefined;
-    return { url, env: reachable, dataDir, stop: async () => (stopped ??= closeAll()) };
+    return { url, env: reachable, gatewayUrls, dataDir, stop: async () => (stopped ??= closeAll()) };
   } catch (error) {
     await closeAll();
     throw error;
   }
+}
+
+/** Waits for all, so that those that start can be stopped. @throws the first error */
+async function settleAll<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }
 
 function environmentOf(name: AppName, env: Environment): Environment {

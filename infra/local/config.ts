@@ -9,9 +9,13 @@ import {
 import { z } from 'zod';
 import { dataDirPath } from '../data-dir.ts';
 
+/** Of each app, on one machine. */
+const MAX_REPLICAS = 8;
+
 const settings = {
   HOST: setting.loopback,
   PORT: setting.port.default(8080),
+  REPLICAS: z.coerce.number().int().min(1).max(MAX_REPLICAS).default(1),
   NODE_ENV: z.string().optional(),
   TOCSIN_DEMO: setting.flag.optional(),
   DATABASE_URL: databaseSettings.DATABASE_URL,
@@ -23,10 +27,12 @@ export type LocalConfig = ReturnType<typeof localConfig>;
 
 /** @throws ConfigError naming each setting that is malformed */
 export function localConfig(env: Environment) {
-  const { HOST, PORT, NODE_ENV, TOCSIN_DEMO, ...servers } = readConfig(settings, env);
+  const { HOST, PORT, REPLICAS, NODE_ENV, TOCSIN_DEMO, ...servers } = readConfig(settings, env);
   return {
     dataDir: dataDirPath(env),
     http: { host: HOST, port: PORT },
+    /** How many processes of each app. The gateways have the ports from `PORT` on. */
+    replicas: REPLICAS,
     /** Whether an empty database gets the demo workspace. */
     demo: TOCSIN_DEMO ?? NODE_ENV !== 'production',
     /** The servers that the apps use, including defaults: commands have no defaults of their own. */

@@ -16,7 +16,10 @@ await runProcess(async () => {
     const options = { ...app, tokenFile: 'services-demo-token', onlyIfEmpty: true };
     const demo = config.demo ? await step('demo data', async () => createDemo(options)) : undefined;
     if (demo?.error !== undefined) console.error(`cannot create all sample data: ${demo.error}`);
-    console.log(endBlock({ url: app.url, demo, notes: [`data in ${describeDatabase(config.servers.DATABASE_URL)}`] }));
+    const notes = [`data in ${describeDatabase(config.servers.DATABASE_URL)}`];
+    const { gatewayUrls } = app;
+    if (gatewayUrls.length > 1) notes.push(`gateways for a load balancer: ${gatewayUrls.join(', ')}`);
+    console.log(endBlock({ url: app.url, demo, notes }));
     return app;
   } catch (error) {
     await app.stop();

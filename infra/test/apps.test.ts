@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { generateSecretKeys } from '@tocsin/runtime';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { APP_NAMES, APPS, appEnvironments, SERVICE_NAMES } from '../apps.ts';
+import { APP_NAMES, APPS, appEnvironments, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { readSettings } from './read-settings.ts';
 
@@ -24,6 +24,17 @@ test.each(['0.0.0.0', '::', '192.0.2.1'])(
     expect(internal.host).toBe('127.0.0.1');
   },
 );
+
+test('several processes of each app know all addresses, and the gateways have public ports in a row', async () => {
+  const environments = await replicaEnvironments({ PORT: '8090', TOCSIN_SECRET_KEYS: generateSecretKeys() }, 3);
+  const configs = environments.gateway.map(gatewayConfig);
+  expect(configs.map(({ http }) => http.port)).toEqual([8090, 8091, 8092]);
+  expect(new Set(configs.map(({ internal }) => internal.port)).size).toBe(3);
+  for (const { upstreams } of configs) {
+    const own = environments.incident.map((env) => `http://127.0.0.1:${env['PORT']}`);
+    expect(upstreams.incident).toEqual(own);
+  }
+});
 
 test('the registry has every service of the repository', () => {
   const folders = readdirSync(path.join(ROOT, 'services')).map((name) => `services/${name}`);

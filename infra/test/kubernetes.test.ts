@@ -89,13 +89,15 @@ describe.each(APP_NAMES)('%s', (app) => {
         allowPrivilegeEscalation: false,
         capabilities: { drop: ['ALL'] },
       },
-      lifecycle: { preStop: expect.anything() },
     });
     expect(deployment(app)).toMatchObject({
       terminationGracePeriodSeconds: 30,
       securityContext: { runAsNonRoot: true, runAsUser: expect.any(Number) },
     });
     expect(find('Deployment', app).spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+    // It serves from the signal on; a hook would only use up its time.
+    expect(container(app).lifecycle).toBeUndefined();
+    expect(Number(environmentOf(container(app))['DRAIN_SECONDS'])).toBeGreaterThanOrEqual(4);
   });
 
   test('has at least two pods and a disruption budget', () => {
@@ -107,6 +109,12 @@ describe.each(APP_NAMES)('%s', (app) => {
     expect(budget).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: selector } });
     expect(find('Deployment', app).spec.template.metadata.labels).toMatchObject(selector);
     expect(find('Service', app).spec.selector).toEqual(selector);
+    const headless = find('Service', `${app}-headless`).spec;
+    expect(headless).toMatchObject({ clusterIP: 'None', selector });
+    const { port } = new URL(environmentOf(container(app))[APPS[app].addressVariable] ?? '');
+    const { containerPort } = container(app).ports.find(({ name }: Manifest) => name === headless.ports[0].targetPort);
+    // A headless service leads to the ports of the pods themselves.
+    expect([Number(port), headless.ports[0].port]).toEqual([containerPort, containerPort]);
   });
 
   test('has every setting that it reads, and no address points to its own pod', async () => {
@@ -141,7 +149,8 @@ describe.each(APP_NAMES)('%s', (app) => {
     const { names } = readSettings(APPS[app].readConfig, env);
     for (const other of APP_NAMES.filter((name) => name !== app)) {
       const address = APPS[other].addressVariable;
-      const { port } = new URL(env[address] ?? '');
+      const { hostname, port } = new URL(env[address] ?? '');
+      expect(hostname).toBe(`${other}-headless`);
       const reads = names.has(address);
       const describeAccess = (may: boolean) => `${app} ${may ? 'reaches' : 'does not reach'} ${other}`;
       expect(describeAccess(allows('egress', app, other, Number(port)))).toBe(describeAccess(reads));

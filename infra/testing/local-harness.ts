@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
 import { removeTopology, testServers } from '@tocsin/testing';
 import pg from 'pg';
-import { freePorts } from '../ports.ts';
+import { bindError, freePorts } from '../ports.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
 
@@ -23,10 +23,13 @@ export interface LocalHarness {
   remove(): Promise<void>;
 }
 
-/** @param databaseServer the URL of another way to the tests' Postgres, such as a proxy */
-export async function localHarness(databaseServer?: string): Promise<LocalHarness> {
+/**
+ * @param databaseServer the URL of another way to the tests' Postgres, such as a proxy
+ * @param gateways how many gateways there will be; their ports follow each other
+ */
+export async function localHarness(databaseServer?: string, gateways = 1): Promise<LocalHarness> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
-  const [port = 0] = await freePorts(1);
+  const port = await freePortsFrom(gateways);
   const namespace = `t${randomBytes(5).toString('hex')}`;
   const servers = testServers();
   const database = new URL(databaseServer ?? servers.databaseUrl);
@@ -61,6 +64,17 @@ export async function localHarness(databaseServer?: string): Promise<LocalHarnes
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns the first of several free ports in a row. */
+async function freePortsFrom(count: number): Promise<number> {
+  for (;;) {
+    const [port = 0] = await freePorts(1);
+    const next = Array.from({ length: count - 1 }, async (_, index) =>
+      bindError({ host: '127.0.0.1', port: port + index + 1 }),
+    );
+    if ((await Promise.all(next)).every((error) => error === undefined)) return port;
+  }
 }
 
 async function asAdministrator(statement: string): Promise<void> {

@@ -1,6 +1,5 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { DESCRIPTION_PATH } from '@tocsin/http';
+import type { IncomingMessage } from 'node:http';
+import { DESCRIPTION_PATH, getOnce, type Target } from '@tocsin/http';
 
 /** What one read of a service's description returned. */
 export type DescriptionRead =
@@ -29,13 +28,12 @@ const TAG = /^(?:W\/)?("[\w-]{1,64}")$/;
  * may be several processes, and a connection that is kept leads to the same one for ever.
  * @throws Error if there is no response in time, or not one of the expected ones
  */
-export async function readDescription(baseUrl: URL, options: ReadOptions): Promise<DescriptionRead> {
+export async function readDescription(target: Target, options: ReadOptions): Promise<DescriptionRead> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const get = baseUrl.protocol === 'https:' ? https.get : http.get;
-  const request = get(
-    new URL(DESCRIPTION_PATH, baseUrl),
+  const request = getOnce(
+    target,
+    DESCRIPTION_PATH,
     {
-      agent: false,
       signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.deadline)]),
       headers: { Accept: 'application/json', 'If-None-Match': options.known.join(', ') },
     },

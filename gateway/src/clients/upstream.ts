@@ -1,13 +1,16 @@
-import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import https from 'node:https';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { type DomainError, EVENT_STREAM } from '@tocsin/http';
+import {
+  type DomainError,
+  PATIENCE,
+  type ServiceAddress,
+  type ServiceAddresses,
+  type WatchedRequest,
+} from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { overloaded } from '../domain/overload.ts';
-import { isForwarded } from './forwarded-headers.ts';
-import { probe } from './probe.ts';
-import { PATIENCE, upstreamHealth, type WaitingRequest } from './upstream-health.ts';
+import { endStream, isStream, relayResponse } from './relay-response.ts';
 
 /** A request that has arrived in whole. */
 export interface CompleteRequest {
@@ -19,73 +22,86 @@ export interface CompleteRequest {
   deadline: number;
   /**
    * For an operation that may wait: called when the service says that the request waits for an event, or when it streams
-   * events. `end` ends the wait. May throw what the client gets instead.
+   * events. May throw what the client gets instead.
    */
-  onWait: ((end: (reason: DomainError) => void) => void) | undefined;
+  onWait: ((wait: Wait) => void) | undefined;
+}
+
+/** The wait of a request for events. Both functions end a stream. */
+export interface Wait {
+  /** Ends it with an error. */
+  refuse(reason: DomainError): void;
+  /** Ends it as if its time were over: the client gets what there is now. */
+  finish(): void;
 }
 
 /** A service behind the gateway. */
 export interface Upstream {
-  /** False while the service is known to be dead. */
-  readonly available: boolean;
   /**
-   * Sends a request to the service once, and streams the response to the client. Resolves when the response has begun
-   * or the client has gone.
+   * Sends a request to the service, and streams the response to the client. A request that fails is sent once more, if
+   * possible to another address: if it only reads, or if no connection was made for it. Resolves when the response has
+   * begun or the client has gone.
    * @throws DomainError `service_unavailable` when the service did not respond; nothing has been sent to the client
    *   then
    */
   forward(request: CompleteRequest): Promise<void>;
-  close(): void;
 }
 
 export interface UpstreamOptions {
   name: string;
-  url: string;
+  addresses: ServiceAddresses;
   log: Logger;
   onFailure: () => void;
+  /** A request is sent a second time. */
+  onRepeat: () => void;
 }
 
 /** A forwarded request whose response has not begun. */
-interface Forwarded extends WaitingRequest {
-  readonly body: Buffer | undefined;
+interface Forwarded extends WatchedRequest {
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly body: Buffer | undefined;
+  /** Milliseconds from the first attempt. */
+  readonly deadline: number;
+  readonly deadlineAt: number;
   /** Until the wait has begun. */
   onWait: CompleteRequest['onWait'];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+  attempts: number;
+  sentAt: number;
   patience: number;
+  address: ServiceAddress;
   upstreamRequest: ClientRequest | undefined;
+  /** There was a connection, so the service may have received the request. */
+  mayHaveArrived: boolean;
   /** The response of the service, if it is a stream of events. */
   stream: IncomingMessage | undefined;
   /** The response has begun, the request has failed, or the client has gone. */
   settled: boolean;
 }
 
-/** Long enough for a slow client to read the longest response, and for a stream of events. */
-const RESPONSE_TIMEOUT = 120_000;
+const ATTEMPTS = 2;
+const MAX_LISTENERS = 30;
 /** The interim response with which a service says that a request waits for an event. */
 const PROCESSING = 102;
-/** Milliseconds that a client has to take the rest of a stream that the gateway ends. */
-const END_TIMEOUT = 1_000;
 
-export function upstream(options: UpstreamOptions): Upstream {
-  const { name, log } = options;
-  const target = new URL(options.url);
-  const agent = new (target.protocol === 'https:' ? https : http).Agent({ keepAlive: true, maxFreeSockets: 256 });
+export function upstream({ name, addresses, log, onFailure, onRepeat }: UpstreamOptions): Upstream {
   const requests = new WeakMap<IncomingMessage, Forwarded>();
-
-  const health = upstreamHealth({
-    probe: async () => probe(target),
-    onChange: (available, failure) => {
-      if (available) log.warn({ upstream: name }, 'a service responds again');
-      else log.warn({ upstream: name, err: failure }, 'a service does not respond');
-    },
-  });
+  /** The targets of attempts whose errors the listener of their own request handles. */
+  const opened = new WeakSet<object>();
   const notResponding = () => overloaded(`The ${name} service does not respond`, 'service_down');
+
+  /** Ends an attempt. */
+  const leave = (forwarded: Forwarded) => {
+    const { address } = forwarded;
+    address.health.unwatch(forwarded);
+    address.underWay -= 1;
+  };
 
   const settle = (forwarded: Forwarded) => {
     forwarded.settled = true;
-    health.unwatch(forwarded);
+    leave(forwarded);
   };
 
   const refuse = (forwarded: Forwarded, error: unknown) => {
@@ -95,8 +111,39 @@ export function upstream(options: UpstreamOptions): Upstream {
   };
 
   const fail = (forwarded: Forwarded, error: DomainError) => {
-    options.onFailure();
+    onFailure();
     refuse(forwarded, error);
+  };
+
+  const send = (forwarded: Forwarded) => {
+    const { address, request, response } = forwarded;
+    forwarded.attempts += 1;
+    forwarded.sentAt = performance.now();
+    address.underWay += 1;
+    address.health.watch(forwarded);
+    void proxy(request, response);
+  };
+
+  const sendAgain = (forwarded: Forwarded, address: ServiceAddress) => {
+    leave(forwarded);
+    const { upstreamRequest } = forwarded;
+    Object.assign(forwarded, { address, upstreamRequest: undefined, mayHaveArrived: true });
+    upstreamRequest?.destroy();
+    // Each attempt adds some.
+    forwarded.response.setMaxListeners(MAX_LISTENERS);
+    send(forwarded);
+  };
+
+  /** After a failed attempt: sends the request again if that is safe and there is an address, or fails. */
+  const repeatOrFail = (forwarded: Forwarded) => {
+    const { attempts, address } = forwarded;
+    const next = attempts < ATTEMPTS && isRepeatable(forwarded) ? addresses.choose(address) : undefined;
+    if (next === undefined) {
+      fail(forwarded, notResponding());
+      return;
+    }
+    onRepeat();
+    sendAgain(forwarded, next);
   };
 
   const beginWait = (forwarded: Forwarded) => {
@@ -106,19 +153,41 @@ export function upstream(options: UpstreamOptions): Upstream {
     // It is not the service that keeps it waiting.
     forwarded.patience = Infinity;
     try {
-      onWait((reason) => {
-        if (!forwarded.settled) refuse(forwarded, reason);
-        else if (forwarded.stream !== undefined) endStream(forwarded.stream, forwarded.response);
+      onWait({
+        refuse: (reason) => {
+          if (!forwarded.settled) refuse(forwarded, reason);
+          else if (forwarded.stream !== undefined) endStream(forwarded.stream, forwarded.response);
+        },
+        finish: () => finishWait(forwarded),
       });
     } catch (error) {
       refuse(forwarded, error);
     }
   };
 
+  const finishWait = (forwarded: Forwarded) => {
+    const { request, response, stream } = forwarded;
+    if (stream !== undefined) {
+      // A stream that begins while the gateway stops has no headers yet.
+      process.nextTick(() => endStream(stream, response));
+      return;
+    }
+    if (forwarded.settled) return;
+    // A service cannot be told to end one wait, so it is asked again, and not to wait.
+    request.url = withoutWait(request.url ?? '');
+    const next = addresses.choose();
+    if (next === undefined) {
+      fail(forwarded, notResponding());
+      return;
+    }
+    forwarded.patience = PATIENCE;
+    sendAgain(forwarded, next);
+  };
+
   const giveUp = (forwarded: Forwarded, reason: 'deadline' | 'down') => {
     if (forwarded.settled) return;
     if (reason === 'down') {
-      fail(forwarded, notResponding());
+      repeatOrFail(forwarded);
       return;
     }
     const message = `The ${name} service did not respond within ${forwarded.deadline / 1_000} seconds`;
@@ -126,130 +195,134 @@ export function upstream(options: UpstreamOptions): Upstream {
     fail(forwarded, overloaded(message, 'deadline'));
   };
 
-  const onProxyRequest = (upstreamRequest: ClientRequest, request: IncomingMessage) => {
-    const forwarded = requests.get(request);
-    if (forwarded === undefined) return;
+  /** The request of an attempt has a socket, new or not. */
+  const onProxyRequest = (upstreamRequest: ClientRequest, forwarded: Forwarded) => {
     forwarded.upstreamRequest = upstreamRequest;
+    forwarded.mayHaveArrived = upstreamRequest.socket?.connecting !== true;
+    if (!forwarded.mayHaveArrived) upstreamRequest.socket?.once('connect', () => (forwarded.mayHaveArrived = true));
     upstreamRequest.on('information', ({ statusCode }) => {
       if (statusCode === PROCESSING) beginWait(forwarded);
+    });
+    upstreamRequest.on('error', (error) => {
+      // Not that of an attempt which was given up.
+      if (forwarded.upstreamRequest === upstreamRequest) onError(error, forwarded);
     });
     // Given up before there was a connection for it.
     if (forwarded.settled) upstreamRequest.destroy();
   };
 
-  const onResponse = (upstreamResponse: IncomingMessage, request: IncomingMessage, response: ServerResponse) => {
-    const forwarded = requests.get(request);
-    if (forwarded === undefined) return;
+  const onResponse = (upstreamResponse: IncomingMessage, forwarded: Forwarded) => {
+    // The process may be about to stop.
+    if (upstreamResponse.headers.connection === 'close') forwarded.address.health.check('doubt');
     if (isStream(upstreamResponse)) {
       forwarded.stream = upstreamResponse;
       beginWait(forwarded);
     }
     if (forwarded.settled) return;
     settle(forwarded);
-    const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
-    upstreamResponse.once('close', () => clearTimeout(timer));
-    relayResponse(upstreamResponse, response);
+    relayResponse(upstreamResponse, forwarded.response);
     forwarded.resolve();
   };
 
-  const onClientGone = (request: IncomingMessage) => {
-    const forwarded = requests.get(request);
-    if (forwarded === undefined || forwarded.settled) return;
+  const onClientGone = (forwarded: Forwarded) => {
+    if (forwarded.settled) return;
     settle(forwarded);
     forwarded.resolve();
   };
 
-  const onError = (error: Error, request: IncomingMessage, response: Pick<ServerResponse, 'destroyed'>) => {
-    const forwarded = requests.get(request);
+  const onError = (error: Error, forwarded: Forwarded) => {
     // After the response has begun, an error truncates it; HTTP/1.1 has no other way to report the error.
-    if (forwarded === undefined || forwarded.settled) return;
+    if (forwarded.settled) return;
+    const { request, response, address } = forwarded;
     if (request.socket.destroyed || response.destroyed) {
-      onClientGone(request);
+      onClientGone(forwarded);
       return;
     }
-    log.warn({ err: error, upstream: name }, 'a service failed to respond');
-    health.suspect();
-    fail(forwarded, notResponding());
+    log.warn({ err: error, upstream: name, address: address.name }, 'a service failed to respond');
+    address.health.check('doubt');
+    repeatOrFail(forwarded);
+  };
+
+  const withForwarded = (request: IncomingMessage | undefined, handle: (forwarded: Forwarded) => void) => {
+    const forwarded = request && requests.get(request);
+    if (forwarded !== undefined) handle(forwarded);
   };
 
   const proxy = createProxyMiddleware({
-    // The options are those of this request alone, so its body can be among them.
+    // The options are those of this attempt alone, so its connection and its body can be among them.
     router: (request, _response, proxyOptions) => {
-      const body = requests.get(request)?.body;
-      if (body !== undefined) proxyOptions.buffer = Readable.from(body.length === 0 ? [] : body);
-      return target;
+      const forwarded = requests.get(request);
+      if (forwarded === undefined) throw new Error('the request is not one that is forwarded');
+      const { address, body, attempts } = forwarded;
+      proxyOptions.agent = address.agent;
+      // What the client sent has been read; a repeated request has no other body either.
+      if (body !== undefined || attempts > 1) proxyOptions.buffer = Readable.from(body?.length ? body : []);
+      return new URL(address.url);
     },
-    agent,
     changeOrigin: true,
     selfHandleResponse: true,
     ejectPlugins: true,
     plugins: [
       (server) => {
-        server.on('proxyReq', onProxyRequest);
-        server.on('proxyRes', onResponse);
-        server.on('error', (error, request, response) => {
-          if (request !== undefined && response !== undefined) onError(error, request, response);
+        server.on('proxyReq', (upstreamRequest, request, _response, { target }) => {
+          opened.add(target as object);
+          withForwarded(request, (forwarded) => onProxyRequest(upstreamRequest, forwarded));
+        });
+        server.on('proxyRes', (upstreamResponse, request) =>
+          withForwarded(request, (forwarded) => onResponse(upstreamResponse, forwarded)),
+        );
+        server.on('error', (error, request, _response, target) => {
+          if (!opened.has(target as object)) withForwarded(request, (forwarded) => onError(error, forwarded));
         });
         // The client closed its connection.
-        server.on('econnreset', (_error, request) => onClientGone(request));
+        server.on('econnreset', (_error, request) => withForwarded(request, onClientGone));
       },
     ],
   });
 
   return {
-    get available() {
-      return health.available;
-    },
     forward: async ({ request, response, body, deadline, onWait }) => {
-      if (!health.available) throw notResponding();
+      const address = addresses.choose();
+      if (address === undefined) throw notResponding();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const now = performance.now();
       const forwarded: Forwarded = {
-        body,
+        request,
         response,
+        body,
         onWait,
         deadline,
+        deadlineAt: now + deadline,
+        sentAt: now,
         patience: PATIENCE,
-        sentAt: performance.now(),
         resolve,
         reject,
+        attempts: 0,
+        address,
         upstreamRequest: undefined,
+        mayHaveArrived: true,
         stream: undefined,
         settled: false,
         giveUp: (reason) => giveUp(forwarded, reason),
       };
       requests.set(request, forwarded);
-      health.watch(forwarded);
-      response.once('close', () => onClientGone(request));
-      void proxy(request, response, (error) => onError(error as Error, request, response));
+      response.once('close', () => onClientGone(forwarded));
+      send(forwarded);
       await promise;
-    },
-    close: () => {
-      health.stop();
-      agent.destroy();
     },
   };
 }
 
-/** Copies status and body, and all headers except those of the connection and internal ones. */
-function relayResponse(upstreamResponse: IncomingMessage, response: ServerResponse): void {
-  response.statusCode = upstreamResponse.statusCode ?? 502;
-  const { rawHeaders } = upstreamResponse;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    if (isForwarded(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
-  }
-  if (isStream(upstreamResponse)) response.flushHeaders();
-  upstreamResponse.pipe(response);
+function withoutWait(target: string): string {
+  const [path = '', search = ''] = target.split('?', 2);
+  const parameters = new URLSearchParams(search);
+  parameters.set('wait', '0');
+  return `${path}?${parameters.toString()}`;
 }
-
-const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith(EVENT_STREAM) === true;
 
 /**
- * Ends a stream for its client, which discards a message that is not complete and opens the stream again. The close of
- * the response ends the one of the service.
+ * Whether the request may be sent again: it changes nothing, or there was no connection for it. A connection that was
+ * closed before a response proves nothing: the service may have done what was asked.
  */
-function endStream(stream: IncomingMessage, response: ServerResponse): void {
-  stream.unpipe(response);
-  response.end();
-  setTimeout(() => response.destroy(), END_TIMEOUT).unref();
-}
+const isRepeatable = ({ request: { method }, upstreamRequest, mayHaveArrived }: Forwarded) =>
+  upstreamRequest !== undefined && (method === 'GET' || method === 'HEAD' || !mayHaveArrived);

@@ -1,3 +1,4 @@
+import { type AddressChange, type ServiceAddresses, serviceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
 import type { ServiceClient } from '@tocsin/service';
 import { type Upstream, upstream } from './upstream.ts';
@@ -5,41 +6,94 @@ import { type Upstream, upstream } from './upstream.ts';
 export interface Upstreams extends ServiceClient {
   /** By the names that the API descriptions give the services. */
   readonly byService: ReadonlyMap<string, Upstream>;
+  /** By the same names. */
+  readonly addresses: ReadonlyMap<string, ServiceAddresses>;
 }
 
+const STATES = ['up', 'draining', 'down'] as const;
+
+/** @param options.urls of each service, one or several */
 export function openUpstreams(options: {
-  urls: Readonly<Record<string, string>>;
+  urls: Readonly<Record<string, readonly string[]>>;
   log: Logger;
   metrics: Metrics;
 }): Upstreams {
-  const { urls, log, metrics } = options;
-  const failures = new Counter({
-    name: 'tocsin_gateway_upstream_failures_total',
-    help: 'Requests to which a service did not respond',
-    labelNames: ['upstream'],
-    registers: [metrics],
-  });
-  // A counter that appears with its first failure hides that failure from `rate` and `increase`.
-  for (const name of Object.keys(urls)) failures.inc({ upstream: name }, 0);
-  const byService = new Map(
-    Object.entries(urls).map(([name, url]) => [
+  const { log, metrics } = options;
+  const counterOf = (name: string, help: string) => {
+    const counter = new Counter({ name, help, labelNames: ['upstream'], registers: [metrics] });
+    // A counter that appears with its first failure hides that failure from `rate` and `increase`.
+    for (const service of Object.keys(options.urls)) counter.inc({ upstream: service }, 0);
+    return counter;
+  };
+  const failures = counterOf('tocsin_gateway_upstream_failures_total', 'Requests to which a service did not respond');
+  const repeats = counterOf(
+    'tocsin_gateway_upstream_repeats_total',
+    'Requests sent a second time because the first attempt failed',
+  );
+  const addresses = new Map(
+    Object.entries(options.urls).map(([name, urls]) => [
       name,
-      upstream({ name, url, log, onFailure: () => failures.inc({ upstream: name }) }),
+      serviceAddresses({ urls, onChange: (change) => logChange(log, name, change) }),
     ]),
   );
+  const byService = new Map(
+    [...addresses].map(([name, own]) => [
+      name,
+      upstream({
+        name,
+        addresses: own,
+        log,
+        onFailure: () => failures.inc({ upstream: name }),
+        onRepeat: () => repeats.inc({ upstream: name }),
+      }),
+    ]),
+  );
+  observe(metrics, addresses);
+  return {
+    byService,
+    addresses,
+    close: () => {
+      for (const { close } of addresses.values()) close();
+    },
+  };
+}
+
+function observe(metrics: Metrics, addresses: ReadonlyMap<string, ServiceAddresses>): void {
   new Gauge({
     name: 'tocsin_gateway_upstream_available',
     help: 'Whether the gateway forwards requests to a service',
     labelNames: ['upstream'],
     registers: [metrics],
     collect() {
-      for (const [name, { available }] of byService) this.set({ upstream: name }, available ? 1 : 0);
+      for (const [name, { all }] of addresses)
+        this.set({ upstream: name }, all.some(({ health }) => health.state !== 'down') ? 1 : 0);
     },
   });
-  return {
-    byService,
-    close: () => {
-      for (const { close } of byService.values()) close();
+  new Gauge({
+    name: 'tocsin_gateway_upstream_addresses',
+    help: 'The addresses of a service, by their state',
+    labelNames: ['upstream', 'state'],
+    registers: [metrics],
+    collect() {
+      for (const [name, { all }] of addresses) {
+        for (const state of STATES)
+          this.set({ upstream: name, state }, all.filter(({ health }) => health.state === state).length);
+      }
     },
-  };
+  });
+}
+
+function logChange(log: Logger, service: string, { address, available, failure }: AddressChange): void {
+  const fields = { upstream: service, address: address.name };
+  switch (address.health.state) {
+    case 'up':
+      log.warn(fields, 'a service responds again');
+      break;
+    case 'draining':
+      log.info(fields, 'a process of a service stops');
+      break;
+    case 'down':
+      if (available) log.warn({ ...fields, err: failure }, 'a process of a service does not respond; others do');
+      else log.warn({ ...fields, err: failure }, 'a service does not respond');
+  }
 }

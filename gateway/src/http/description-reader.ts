@@ -1,4 +1,4 @@
-import { entityTagOf } from '@tocsin/http';
+import { entityTagOf, type ServiceAddresses, type Target } from '@tocsin/http';
 import { type Logger, startPeriodicTask } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service';
 import { type DescriptionRead, readDescription } from '../clients/description-client.ts';
@@ -42,17 +42,17 @@ const MAX_REFUSED = 8;
 /** How a read ended. */
 export type ReadOutcome = 'unchanged' | 'changed' | 'refused' | 'none' | 'failed';
 
-/** Reads the description of a running service again and again. */
+/** Reads the description of a running service again and again, at each of its addresses. */
 export interface DescriptionReader extends ServiceWorker {
   /** Those in use, the newest first; never empty. */
   readonly current: readonly CheckedDescription[];
-  /** Whether the latest read that succeeded saw an edition that is refused. */
+  /** Whether the latest reads that succeeded saw an edition that is refused. */
   readonly seesRefused: boolean;
 }
 
 export function startDescriptionReader(options: {
   service: string;
-  url: string;
+  addresses: Pick<ServiceAddresses, 'all'>;
   /** In use until others are seen. */
   baked: CheckedDescription;
   timing?: Partial<ReadTiming> | undefined;
@@ -64,7 +64,6 @@ export function startDescriptionReader(options: {
   const { service, onChange } = options;
   const log = options.log.child({ upstream: service });
   const timing = { ...TIMING, ...options.timing };
-  const url = new URL(options.url);
   const stopping = new AbortController();
   const rules = { absentReads: timing.absentReads, absentFor: timing.absentFor, max: MAX_EDITIONS };
   const seen = editions(options.baked, rules, performance.now());
@@ -114,12 +113,14 @@ export function startDescriptionReader(options: {
     }
   };
 
-  const readOnce = async (): Promise<ReadOutcome> => {
+  const readOnce = async (target: Target): Promise<ReadOutcome> => {
     try {
       const known = [...seen.current.map(({ id }) => id), ...refused];
       const { deadline } = timing;
       const { signal } = stopping;
-      return await evaluate(await readDescription(url, { known, maxBytes: MAX_DESCRIPTION_BYTES, deadline, signal }));
+      return await evaluate(
+        await readDescription(target, { known, maxBytes: MAX_DESCRIPTION_BYTES, deadline, signal }),
+      );
     } catch (error) {
       // Said once: a service that is down is reported by its health check.
       if (lastOutcome !== 'failed') log.info({ err: error }, 'cannot read the description of a service');
@@ -129,12 +130,17 @@ export function startDescriptionReader(options: {
 
   const work = async () => {
     const before = seen.current.map(({ id }) => id).join();
-    const outcome = await readOnce();
-    if (stopping.signal.aborted) return false;
-    if (outcome === 'none' && lastOutcome !== 'none') log.info('a service serves no description: an earlier release');
-    lastOutcome = outcome;
-    if (outcome !== 'failed') seesRefused = outcome === 'refused';
-    options.onRead(outcome);
+    const outcomes = new Set<ReadOutcome>();
+    // One after the other: what one of them finds is known to the next. An address that is down would only cost time.
+    for (const address of readableOf(options.addresses)) {
+      const outcome = await readOnce(address);
+      if (stopping.signal.aborted) return false;
+      if (outcome === 'none' && lastOutcome !== 'none') log.info('a service serves no description: an earlier release');
+      lastOutcome = outcome;
+      outcomes.add(outcome);
+      options.onRead(outcome);
+    }
+    if ([...outcomes].some((outcome) => outcome !== 'failed')) seesRefused = outcomes.has('refused');
     if (seen.current.map(({ id }) => id).join() !== before) onChange();
     return false;
   };
@@ -155,4 +161,9 @@ export function startDescriptionReader(options: {
       await task.stop();
     },
   };
+}
+
+function readableOf({ all }: Pick<ServiceAddresses, 'all'>): readonly Target[] {
+  const alive = all.filter(({ health }) => health.state !== 'down');
+  return alive.length > 0 ? alive : all.slice(0, 1);
 }

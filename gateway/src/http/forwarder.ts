@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type DomainError, shareExceeded } from '@tocsin/http';
+import { shareExceeded } from '@tocsin/http';
 import { fairShares } from '@tocsin/runtime';
 import { forwardedHeaders } from '../clients/forwarded-headers.ts';
-import type { Upstream } from '../clients/upstream.ts';
+import type { Upstream, Wait } from '../clients/upstream.ts';
 import { overloaded } from '../domain/overload.ts';
 import type { Operation } from '../domain/route-table.ts';
 import type { Shares } from '../domain/shares.ts';
@@ -67,8 +67,8 @@ export function forwarder({
       });
       request.url = target.path + target.search;
       const { deadline, wait } = operation;
-      const onWait = (end: (reason: DomainError) => void) => {
-        waiting.enter({ context, caller, end });
+      const onWait = (begun: Wait) => {
+        waiting.enter({ context, caller, wait: begun });
         release();
         releaseSlot();
       };

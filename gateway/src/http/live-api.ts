@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServiceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service';
 import { claimsOf, type RefusedClaim, settleClaims } from '../domain/claims.ts';
@@ -31,7 +32,7 @@ export function startLiveApi(options: {
   /** The public description of `baked`. */
   document: Buffer;
   /** By the names of the services. */
-  urls: Readonly<Record<string, string>>;
+  addresses: ReadonlyMap<string, ServiceAddresses>;
   /** The URL of the API, with the variable `{workspace}`. */
   server: string;
   timing?: Partial<ReadTiming> | undefined;
@@ -81,11 +82,12 @@ export function startLiveApi(options: {
     baked.descriptions.map((description) => {
       const { service } = description;
       const onRead = (outcome: ReadOutcome) => reads.inc({ upstream: service, outcome });
-      const url = options.urls[service] ?? '';
+      const addresses = options.addresses.get(service);
+      if (addresses === undefined) throw new Error(`there is no address of the ${service} service`);
       const { timing } = options;
       return [
         service,
-        startDescriptionReader({ service, url, baked: description, timing, log, onRead, onChange: update }),
+        startDescriptionReader({ service, addresses, baked: description, timing, log, onRead, onChange: update }),
       ];
     }),
   );

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendHealth, sendJson } from '@tocsin/http';
+import { drainOf, sendDraining, sendHealth, sendJson } from '@tocsin/http';
 import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';
 import type { ReferencePage } from './reference/page.ts';
 
@@ -38,7 +38,11 @@ export function publicPages(options: {
       {
         limited: false,
         // The dependencies are shown on the internal server only.
-        send: async (_request, response) => {
+        send: async (request, response) => {
+          if (drainOf(request).hasBegun) {
+            sendDraining(response);
+            return;
+          }
           const { ready } = await checkReadiness();
           sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'unready' });
         },

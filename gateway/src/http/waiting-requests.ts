@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DomainError, drainOf, serviceUnavailable, waitingPlaces } from '@tocsin/http';
+import { DomainError, drainOf, waitingPlaces } from '@tocsin/http';
 import { type Clock, Gauge, type Logger, type Metrics, startPeriodicTask } from '@tocsin/runtime';
+import type { Wait } from '../clients/upstream.ts';
 import type { Shares } from '../domain/shares.ts';
 import type { Caller, Identities } from './identities.ts';
 import type { RequestContext } from './request-context.ts';
@@ -9,8 +10,7 @@ import type { RequestContext } from './request-context.ts';
 interface WaitingRequest {
   context: RequestContext;
   caller: Caller;
-  /** Ends the wait; a client that has no response yet gets the reason. */
-  end: (reason: DomainError) => void;
+  wait: Wait;
 }
 
 /** The requests that wait (contract: Waiting and streaming). They are not among those under way. */
@@ -58,7 +58,8 @@ export function waitingRequests(options: {
   const checkKey = async (digest: string, requests: ReadonlySet<WaitingRequest>): Promise<void> => {
     const current = await identities.findByDigest(digest);
     const now = clock.now();
-    for (const request of requests) if (!isSameAccess(request.caller, current, now)) request.end(invalidToken());
+    for (const request of requests)
+      if (!isSameAccess(request.caller, current, now)) request.wait.refuse(invalidToken());
   };
 
   const task = startPeriodicTask({
@@ -74,11 +75,11 @@ export function waitingRequests(options: {
 
   return {
     enter: (request) => {
-      const { context, caller, end } = request;
+      const { context, caller, wait } = request;
       const leave = places.take(caller.identity.workspace.id);
       const requests = byDigest.get(caller.digest) ?? new Set();
       byDigest.set(caller.digest, requests.add(request));
-      const ignoreDrain = drainOf(context.request).onBegin(() => end(stopping()));
+      const ignoreDrain = drainOf(context.request).onBegin(() => wait.finish());
       context.waitingSince = performance.now();
       const close = () => {
         leave();
@@ -108,5 +109,3 @@ const invalidToken = () =>
   new DomainError('authentication_required', 'The token or what it allows has changed while the request waited', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
-
-const stopping = () => serviceUnavailable('This gateway stops; send the request again');

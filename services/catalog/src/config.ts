@@ -6,8 +6,8 @@ const settings = {
   ...serviceSettings,
   ...redisSettings,
   CATALOG_DATABASE_URL: ownDatabaseUrl,
-  GATEWAY_INTERNAL_URL: setting.url(['http:', 'https:']),
-  INCIDENT_URL: setting.url(['http:', 'https:']),
+  GATEWAY_INTERNAL_URL: setting.serviceUrls,
+  INCIDENT_URL: setting.serviceUrls,
 };
 
 export type CatalogConfig = ReturnType<typeof catalogConfig>;

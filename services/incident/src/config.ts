@@ -15,9 +15,9 @@ const settings = {
   ...redisSettings,
   ...testReceiverSettings,
   INCIDENT_DATABASE_URL: ownDatabaseUrl,
-  GATEWAY_INTERNAL_URL: setting.url(['http:', 'https:']),
-  CATALOG_URL: setting.url(['http:', 'https:']),
-  CUSTOM_FIELD_URL: setting.url(['http:', 'https:']),
+  GATEWAY_INTERNAL_URL: setting.serviceUrls,
+  CATALOG_URL: setting.serviceUrls,
+  CUSTOM_FIELD_URL: setting.serviceUrls,
   ATTACHMENT_BASE_URL: setting.url(['http:', 'https:']).optional(),
   /** The base URL of the API instead of Slack's. */
   SLACK_API_URL: setting.url(['http:', 'https:']).optional(),

@@ -48,7 +48,7 @@ const EPOCH_INTERVAL = 60_000;
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
   const base = openBase({ name: 'webhook', schema, config, overrides });
   const { database, log } = base;
-  const incidents = incidentClient({ url: config.incidentUrl, secretKeys: config.secretKeys });
+  const incidents = incidentClient({ urls: config.incidentUrls, secretKeys: config.secretKeys });
 
   const time = overrides.clock === undefined ? databaseTime : clockTime(overrides.clock);
   const breakers = hostBreakers(() => dispatcher.wake());

@@ -16,7 +16,7 @@ const settings = {
   WEBHOOK_DATABASE_URL: ownDatabaseUrl,
   /** Days that the event feed keeps events. */
   WEBHOOK_FEED_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
-  INCIDENT_URL: setting.url(['http:', 'https:']),
+  INCIDENT_URL: setting.serviceUrls,
   /** Template of `resource.url` in events, with {workspace}, {id} and {reference}. Without it events have no link. */
   WEBHOOK_RESOURCE_URL: z
     .string()
@@ -31,7 +31,7 @@ export function webhookConfig(env: Environment) {
   const read = readConfig(settings, env);
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
-    incidentUrl: read.INCIDENT_URL,
+    incidentUrls: read.INCIDENT_URL,
     testReceivers: testReceiversOf(read),
     resourceUrl: read.WEBHOOK_RESOURCE_URL,
     feedRetentionDays: read.WEBHOOK_FEED_RETENTION_DAYS,

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The end of a server: it accepts no new connections and waits for the requests in progress. */
+/** The end of a server: it announces it, then accepts no new connections, and waits for the requests in progress. */
 export interface Drain {
   readonly hasBegun: boolean;
+  /** Calling it again has no effect. */
   begin(): void;
   /** Calls the listener when the drain begins, or at once. Returns the function that removes it. */
   onBegin(listener: () => void): () => void;

@@ -10,11 +10,12 @@ import {
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { InternalRoute, Route } from './contract.ts';
 import { DESCRIPTION_PATH, descriptionRoute } from './description-route.ts';
+import { drainOf } from './drain.ts';
 import { notFound } from './errors.ts';
 import { HEARTBEAT } from './event-stream.ts';
 import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
-import { sendError, sendHealth, sendJson } from './replies.ts';
+import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -94,7 +95,11 @@ function addOperationalRoutes(app: Express, options: HttpAppOptions): void {
   app.get('/healthz', (_request, response) => {
     sendHealth(response, isStuck?.() === true, sources);
   });
-  app.get('/readyz', async (_request, response) => {
+  app.get('/readyz', async (request, response) => {
+    if (drainOf(request).hasBegun) {
+      sendDraining(response);
+      return;
+    }
     const { ready, dependencies } = await readiness(readinessChecks);
     sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'unready', dependencies });
   });

@@ -66,6 +66,7 @@ export {
   signedCursors,
 } from './pagination.ts';
 export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './segment.ts';
+export { getOnce, type Target } from './get-once.ts';
 export { pathId, readPath, readQuery } from './parameters.ts';
 export {
   checkRevision,
@@ -93,8 +94,15 @@ export {
 } from './principal.ts';
 export { type Refusals, refusalsOf } from './refusals.ts';
 export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
-export { sendError, sendHealth, sendJson } from './replies.ts';
+export { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+export {
+  type AddressChange,
+  type ServiceAddress,
+  type ServiceAddresses,
+  serviceAddresses,
+} from './service-addresses.ts';
+export { PATIENCE, type WatchedRequest } from './service-health.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';

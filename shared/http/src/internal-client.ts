@@ -1,11 +1,15 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { openKeyring } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
-import { serviceBreaker } from './service-breaker.ts';
+import { type ServiceAddress, serviceAddresses } from './service-addresses.ts';
+import { PATIENCE, type WatchedRequest } from './service-health.ts';
 
 /**
- * Calls another service. Each call has a timeout, and the response is validated. While the service is known to be down,
- * calls fail at once.
+ * Calls another service, at one of its addresses. Each call has a timeout, and the response is validated. A call whose
+ * connection breaks is repeated once, at another address if there is one. While all addresses are known to be down, calls
+ * fail at once.
  */
 export interface InternalClient {
   /**
@@ -35,39 +39,77 @@ const REQUEST_TIMEOUT = 800;
 /** More than any response has; a larger one is an error. */
 const MAX_RESPONSE_BYTES = 33_554_432;
 
+/** A response in whole; `undefined` as its text: it has an error status, or is too large. */
+interface Exchange {
+  status: number;
+  text: string | undefined;
+}
+
 /**
+ * @param options.urls where the service is: one or several URLs
  * @param options.timeout milliseconds for one call with its response; 800 by default
  * @throws ConfigError if the key for calls from `self` to `service` is missing
  */
 export function internalClient(options: {
-  baseUrl: string;
+  urls: readonly string[];
   self: string;
   service: string;
   secretKeys: string;
   timeout?: number;
 }): InternalClient {
-  const { baseUrl, self, service, secretKeys, timeout = REQUEST_TIMEOUT } = options;
+  const { urls, self, service, secretKeys, timeout = REQUEST_TIMEOUT } = options;
   const keyring = openKeyring(secretKeys, principalPurpose(self, service));
-  const breaker = serviceBreaker(baseUrl);
+  const addresses = serviceAddresses({ urls });
+  const isDown = () => new Error(`the service ${service} is down`);
 
-  /** Records whether the service can be reached. */
-  const send = async (url: URL): Promise<Response> => {
-    const slow = setTimeout(() => breaker.probe(), REQUEST_TIMEOUT);
+  const send = async (address: ServiceAddress, path: string, signal: AbortSignal): Promise<Exchange> => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const { request: open } = address.url.protocol === 'https:' ? https : http;
+    const request = open(new URL(path, address.url), {
+      agent: address.agent,
+      headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
+    });
+    // For as long as the request exists: it may fail after the response has begun.
+    request.on('error', reject);
+    request.on('response', resolve);
+    const abort = () => request.destroy(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+    const watched: WatchedRequest = {
+      sentAt: performance.now(),
+      // The signal is the deadline, also for the rest of the response.
+      deadlineAt: Infinity,
+      patience: PATIENCE,
+      giveUp: () => request.destroy(isDown()),
+    };
+    address.health.watch(watched);
+    address.underWay += 1;
     try {
-      const response = await fetch(url, {
-        headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeout),
-      });
-      breaker.recordResponse();
-      return response;
+      request.end();
+      const response = await promise;
+      address.health.unwatch(watched);
+      if (response.headers.connection === 'close') address.health.check('doubt');
+      return await readResponse(response);
     } catch (error) {
-      const { name } = error as Error;
-      if (name === 'TimeoutError') breaker.probe();
-      else breaker.recordFailure(error as Error);
+      if (signal.aborted) throw signal.reason;
+      address.health.check('doubt');
       throw error;
     } finally {
-      clearTimeout(slow);
+      signal.removeEventListener('abort', abort);
+      address.health.unwatch(watched);
+      address.underWay -= 1;
+    }
+  };
+
+  /** Sends the request, and once more if the connection breaks: it only reads. */
+  const exchange = async (path: string, signal: AbortSignal): Promise<Exchange> => {
+    const first = addresses.choose();
+    if (first === undefined) throw isDown();
+    try {
+      return await send(first, path, signal);
+    } catch (error) {
+      const second = signal.aborted ? undefined : addresses.choose(first);
+      if (second === undefined) throw error;
+      return send(second, path, signal);
     }
   };
 
@@ -77,31 +119,33 @@ export function internalClient(options: {
       query: Record<string, string | number | undefined>,
       schema: Schema,
     ) => {
-      if (!breaker.closed) throw new Error(`the service ${service} is down`);
-      const url = new URL(path, baseUrl);
+      const parameters = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) {
-        if (value !== undefined) url.searchParams.set(name, String(value));
+        if (value !== undefined) parameters.set(name, String(value));
       }
-      const response = await send(url);
-      if (!response.ok) {
-        await response.body?.cancel();
-        throw new UnexpectedStatus(url.pathname, response.status);
-      }
-      return schema.parse(JSON.parse(await readText(response)));
+      const target = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+      const { status, text } = await exchange(target, AbortSignal.timeout(timeout));
+      if (status < 200 || status > 299) throw new UnexpectedStatus(path, status);
+      if (text === undefined) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+      return schema.parse(JSON.parse(text));
     },
-    close: () => breaker.stop(),
+    close: () => addresses.close(),
   };
 }
 
-/** @throws if the body is too large */
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function readResponse(response: IncomingMessage): Promise<Exchange> {
+  const { statusCode: status = 0 } = response;
+  if (status < 200 || status > 299) {
+    response.resume();
+    return { status, text: undefined };
+  }
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // Leaving the loop cancels the rest.
-    if (length > MAX_RESPONSE_BYTES) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    // The return destroys the response.
+    if (length > MAX_RESPONSE_BYTES) return { status, text: undefined };
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return { status, text: Buffer.concat(chunks).toString('utf8') };
 }

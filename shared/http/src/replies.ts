@@ -26,6 +26,11 @@ export function sendHealth(
   sendJson(response, isStuck ? 503 : 200, { status: isStuck ? 'stuck' : 'ok', ...build });
 }
 
+/** The readiness of a process that stops. */
+export function sendDraining(response: ServerResponse): void {
+  sendJson(response, 503, { status: 'draining' });
+}
+
 /** Sends an error with its headers in the form of the contract (contract: Errors). */
 export function sendError(response: ServerResponse, error: DomainError, requestId: string): void {
   response.setHeaders(new Map(Object.entries(error.headers)));

@@ -9,7 +9,12 @@ import { cutOffStalledReaders } from './stalled-readers.ts';
 export interface HttpServer {
   url: string;
   port: number;
-  /** Accepts no new connections, waits for requests in progress, and closes. */
+  /**
+   * Announces the end: readiness is refused, and every response asks its client to use another connection. Requests and
+   * connections are still accepted.
+   */
+  drain(): void;
+  /** Accepts no new connections, closes those without a request, waits for requests in progress, and closes. */
   close(): Promise<void>;
 }
 
@@ -34,7 +39,8 @@ export async function listen(
   onConnection?: (socket: Socket) => void,
 ): Promise<HttpServer> {
   const drain = newDrain();
-  const responses = new WeakMap<Duplex, ServerResponse>();
+  /** The latest of each connection. */
+  const responses = new Map<Duplex, ServerResponse>();
   // The handler rejects a missing Host with an error body in the usual format.
   const options = {
     requireHostHeader: false,
@@ -47,9 +53,11 @@ export async function listen(
     // While draining: a client with a keep-alive connection must not send another request on it.
     // After an upgrade request: Node parses nothing that follows, so the client must send further requests on a new
     // connection.
-    if (drain.hasBegun || offersUpgrade(request)) response.setHeader('Connection', 'close');
+    if (drain.hasBegun || offersUpgrade(request)) closeAfter(response);
     handler(request, response);
   });
+  drain.onBegin(() => responses.forEach(closeAfter));
+  server.on('connection', (socket: Socket) => socket.once('close', () => responses.delete(socket)));
   if (onConnection !== undefined) server.on('connection', onConnection);
   // Ignore an unknown Expect header.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -68,9 +76,10 @@ export async function listen(
   return {
     port: bound.port,
     url: `http://${bound.host}:${bound.port}`,
+    drain: drain.begin,
     close: async () => {
-      const closed = bound.close();
       drain.begin();
+      const closed = bound.close();
       const idle = setInterval(() => server.closeIdleConnections(), 100);
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT);
       await closed;
@@ -78,6 +87,10 @@ export async function listen(
       clearTimeout(cut);
     },
   };
+}
+
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
 const offersUpgrade = ({ headers }: IncomingMessage) => headers.upgrade !== undefined;

@@ -94,10 +94,22 @@ function readBounded(file: string, name: string): Buffer {
   return bytes.subarray(0, length);
 }
 
+const isUrl = (value: string, protocols: readonly string[]) =>
+  URL.canParse(value) && protocols.includes(new URL(value).protocol);
+const isHttpUrl = (value: string) => isUrl(value, ['http:', 'https:']);
+
 const url = (protocols: string[]) =>
-  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
-    message: `must be a URL with ${protocols.join(' or ')}`,
-  });
+  z.string().refine((value) => isUrl(value, protocols), { message: `must be a URL with ${protocols.join(' or ')}` });
+
+/** More than any service has processes. */
+const MAX_SERVICE_URLS = 64;
+
+const items = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
 
 const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
 
@@ -110,12 +122,13 @@ export const setting = {
   /** The host of a server for clients; by default both loopback addresses, 127.0.0.1 and ::1. */
   loopback: z.string().default('localhost'),
   /** Comma-separated; blank items are dropped. */
-  list: z.string().transform((value) =>
-    value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  ),
+  list: items,
+  /** The addresses of another service: one URL, or several, comma-separated. */
+  serviceUrls: items
+    .refine((urls) => urls.length > 0 && urls.length <= MAX_SERVICE_URLS && urls.every(isHttpUrl), {
+      message: `must be a URL with http: or https:, or up to ${MAX_SERVICE_URLS} of them, comma-separated`,
+    })
+    .refine((urls) => new Set(urls).size === urls.length, { message: 'must not contain a URL twice' }),
 };
 
 export const processSettings = {
@@ -123,6 +136,8 @@ export const processSettings = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
   PORT: setting.port.default(0),
+  /** With the 15 seconds for responses and what follows, within the 25 seconds that the end of a process may take. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(5).optional(),
   /** The commit that an image was built from; a checkout knows its own. */
   TOCSIN_COMMIT: z
     .string()
@@ -135,6 +150,13 @@ export const processSettings = {
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must start with a lower-case letter and have at most 32 of a-z, 0-9, _ and -')
     .default('tocsin'),
 };
+
+/** Where processes are replaced under load, something has to notice that one of them stops. */
+const PRODUCTION_DRAIN_SECONDS = 3;
+
+/** Milliseconds in which a process that stops announces it; by default none outside of production. */
+export const drainTimeOf = (read: { DRAIN_SECONDS?: number | undefined; NODE_ENV: string }): number =>
+  1_000 * (read.DRAIN_SECONDS ?? (read.NODE_ENV === 'production' ? PRODUCTION_DRAIN_SECONDS : 0));
 
 export const brokerSettings = { AMQP_URL: url(['amqp:', 'amqps:']).default('amqp://guest:guest@127.0.0.1:5672') };
 

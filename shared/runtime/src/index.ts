@@ -13,6 +13,7 @@ export {
   brokerSettings,
   ConfigError,
   databaseSettings,
+  drainTimeOf,
   type Environment,
   ownDatabaseUrl,
   processSettings,

@@ -49,6 +49,8 @@ export interface ServiceBase {
   readonly readinessChecks: readonly ReadinessCheck[];
   /** The `http` address of the configuration. */
   readonly address: { host: string; port: number };
+  /** How long the servers announce their end; milliseconds. */
+  readonly drainTime: number;
   readonly checkReplies: boolean;
   readonly firstRunWithin: number;
   readonly taskInterval: number;
@@ -92,6 +94,7 @@ export function openBase(options: {
     databaseReadiness: databaseCheck,
     readinessChecks: [databaseCheck, { name: 'broker', required: false, check: async () => broker.connected }],
     address: config.http,
+    drainTime: config.drainTime,
     checkReplies: overrides.checkReplies === true,
     firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,
     taskInterval: overrides.taskInterval ?? TASK_INTERVAL,

@@ -1,4 +1,11 @@
-import { brokerSettings, databaseSettings, processSettings, type readConfig, urlForRole } from '@tocsin/runtime';
+import {
+  brokerSettings,
+  databaseSettings,
+  drainTimeOf,
+  processSettings,
+  type readConfig,
+  urlForRole,
+} from '@tocsin/runtime';
 
 /** The settings that all services have. A service adds the URL of its own database and its other settings. */
 export const serviceSettings = { ...processSettings, ...databaseSettings, ...brokerSettings };
@@ -6,6 +13,8 @@ export const serviceSettings = { ...processSettings, ...databaseSettings, ...bro
 /** The configuration that follows from `serviceSettings`. */
 export interface ServiceConfig {
   http: { host: string; port: number };
+  /** How long a process that stops announces it before it closes its connections; milliseconds. */
+  drainTime: number;
   logLevel: string;
   /** The commit that the image was built from, if a setting says it. */
   commit?: string | undefined;
@@ -27,6 +36,7 @@ export function serviceConfig(
 ): ServiceConfig {
   return {
     http: { host: read.HOST, port: read.PORT },
+    drainTime: drainTimeOf(read),
     logLevel: read.LOG_LEVEL,
     commit: read.TOCSIN_COMMIT,
     secretKeys: read.TOCSIN_SECRET_KEYS,

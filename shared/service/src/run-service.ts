@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { httpApp, type HttpServer, listen } from '@tocsin/http';
 import { startBatchConsumer, startConsumer, sweepInbox } from '@tocsin/messaging';
 import { type App, isDatabaseStuck, startPeriodicTask } from '@tocsin/runtime';
@@ -13,8 +14,9 @@ export interface RunningService<Name extends string> extends App {
 }
 
 /**
- * Starts a service's consumers, periodic tasks and servers. Stopping drains the additional servers in their order, then
- * the service's own; meanwhile the dispatchers finish. Then the background work stops (the relay publishes what the
+ * Starts a service's consumers, periodic tasks and servers. Stopping announces the end on all servers for the drain time
+ * of the configuration, closes the additional ones in their order and then the service's own; meanwhile the dispatchers
+ * finish. Then the background work stops (the relay publishes what the
  * outbox still holds), and broker, clients and database are closed.
  * @throws the system's error when a server cannot bind its address, or the file with the description cannot be read;
  *   everything else is closed by then
@@ -46,7 +48,7 @@ export async function runService<Name extends string = never>(
   return {
     url: servers.ownUrl,
     serverUrls: servers.additionalUrls,
-    stop: async () => (stopped ??= Promise.all([servers.close(), stopAll(dispatchers)]).then(release)),
+    stop: async () => (stopped ??= Promise.all([servers.close(base.drainTime), stopAll(dispatchers)]).then(release)),
   };
 }
 
@@ -96,8 +98,8 @@ function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): Serv
 interface OpenServers<Name extends string> {
   ownUrl: string;
   additionalUrls: Record<Name, string>;
-  /** Drains one server after the other, the service's own last. */
-  close(): Promise<void>;
+  /** Drains all servers for this time, milliseconds; then closes one after the other, the service's own last. */
+  close(drainTime: number): Promise<void>;
 }
 
 /** The service's own server opens first: health and internal routes work before the other servers accept requests. */
@@ -107,15 +109,18 @@ async function openServers<Name extends string>(
 ): Promise<OpenServers<Name>> {
   const ownServer = await listen(own.handler, own.address);
   const others = new Map<string, HttpServer>();
-  const close = async () => {
-    for (const server of [...others.values(), ownServer]) await server.close();
+  const close = async (drainTime: number) => {
+    const all = [...others.values(), ownServer];
+    for (const server of all) server.drain();
+    if (drainTime > 0) await delay(drainTime);
+    for (const server of all) await server.close();
   };
   try {
     for (const [name, { handler, address, onConnection }] of Object.entries<ServerSpec>(additional ?? {})) {
       others.set(name, await listen(handler, address, onConnection));
     }
   } catch (error) {
-    await close();
+    await close(0);
     throw error;
   }
   const urls = Object.fromEntries([...others].map(([name, { url }]) => [name, url]));

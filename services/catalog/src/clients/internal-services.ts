@@ -8,7 +8,7 @@ import {
 } from '@tocsin/contracts';
 import { internalClient, pagesOrAll } from '@tocsin/http';
 
-/** Internal HTTP calls to the gateway and the incident service, each with a timeout and a circuit breaker per service. */
+/** Internal HTTP calls to the gateway and the incident service, each with a timeout; while a service is down, calls to it fail at once. */
 export interface InternalServices {
   /** Gets a page of the gateway's users that changed after version `since`, and after the position `after`. */
   userChanges(from: { workspaceId: number; since: number; after: string | undefined }): Promise<UserChangePage>;
@@ -21,18 +21,18 @@ export interface InternalServices {
 const PAGE_TIMEOUT = 2_500;
 
 export function internalServices(options: {
-  urls: { gateway: string; incident: string };
+  urls: Readonly<Record<'gateway' | 'incident', readonly string[]>>;
   secretKeys: string;
 }): InternalServices {
   const { urls, secretKeys } = options;
   const gateway = internalClient({
-    baseUrl: urls.gateway,
+    urls: urls.gateway,
     self: 'catalog',
     service: 'gateway',
     secretKeys,
     timeout: PAGE_TIMEOUT,
   });
-  const incident = internalClient({ baseUrl: urls.incident, self: 'catalog', service: 'incident', secretKeys });
+  const incident = internalClient({ urls: urls.incident, self: 'catalog', service: 'incident', secretKeys });
   return {
     userChanges: pagesOrAll(gateway, {
       pages: { path: INTERNAL_PATHS.userChangePages, schema: userChangePage },

@@ -20,8 +20,8 @@ export interface ChangesFrom {
 }
 
 /**
- * The services whose data this service replicates. Each returns a page of what changed. A circuit breaker makes calls to an
- * unavailable owner fail at once.
+ * The services whose data this service replicates. Each returns a page of what changed. Calls to an owner that is down
+ * fail at once.
  */
 export interface Owners {
   users(from: ChangesFrom): Promise<UserChangePage>;
@@ -34,12 +34,12 @@ export interface Owners {
 const PAGE_TIMEOUT = 2_500;
 
 export function owners(options: {
-  urls: { users: string; catalog: string; customFields: string };
+  urls: Readonly<Record<'users' | 'catalog' | 'customFields', readonly string[]>>;
   secretKeys: string;
 }): Owners {
   const { urls, secretKeys } = options;
-  const clientOf = (service: string, baseUrl: string) =>
-    internalClient({ baseUrl, self: 'incident', service, secretKeys, timeout: PAGE_TIMEOUT });
+  const clientOf = (service: string, addresses: readonly string[]) =>
+    internalClient({ urls: addresses, self: 'incident', service, secretKeys, timeout: PAGE_TIMEOUT });
   const gateway = clientOf('gateway', urls.users);
   const catalog = clientOf('catalog', urls.catalog);
   const customFields = clientOf('custom-field', urls.customFields);

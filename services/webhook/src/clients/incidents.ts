@@ -12,8 +12,8 @@ export interface IncidentClient {
 }
 
 /** @throws ConfigError when `secretKeys` has no key for calls to the incident service */
-export function incidentClient({ url, secretKeys }: { url: string; secretKeys: string }): IncidentClient {
-  const client = internalClient({ baseUrl: url, self: 'webhook', service: 'incident', secretKeys });
+export function incidentClient({ urls, secretKeys }: { urls: readonly string[]; secretKeys: string }): IncidentClient {
+  const client = internalClient({ urls, self: 'webhook', service: 'incident', secretKeys });
   return {
     lastIncidentNumber: async (workspaceId) => {
       const query = { workspace_id: workspaceId };

@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { APP_NAMES, APPS, type AppName } from '../apps.ts';
+import { findInstance } from '../data-dir.ts';
+import { processesWith, type RunningCommand } from '../testing/commands.ts';
+import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { type MixedLoad, startMixedLoad } from '../testing/mixed-load.ts';
+
+const CLIENTS = 8;
+/** Milliseconds for a process to stop and another one to be ready, on a busy machine. */
+const RESTART = { within: 60_000 };
+
+describeWithServers('two processes of each app', () => {
+  let harness: LocalHarness;
+  let receiver: Receiver;
+  let command: RunningCommand;
+  let token: string;
+  /** A token of the workspace with a webhook, whose receiver gets at most ten requests a minute. */
+  let watchedToken: string;
+  const loads: MixedLoad[] = [];
+
+  beforeAll(async () => {
+    harness = await localHarness(undefined, 2);
+    receiver = await startReceiver();
+    await writeFile(path.join(harness.folder, 'ca.pem'), receiver.ca);
+    command = harness.start({
+      REPLICAS: '2',
+      DRAIN_SECONDS: '2',
+      DATABASE_POOL_SIZE: '4',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      NODE_EXTRA_CA_CERTS: path.join(harness.folder, 'ca.pem'),
+      WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),
+    });
+    await command.ready();
+    token = await harness.workspace('busy');
+    watchedToken = await harness.workspace('watched');
+    const { body } = await watched().post('/api/v1/settings/webhooks', { url: receiver.url('/hook') });
+    await watched().post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
+    receiver.requests.length = 0;
+  }, 120_000);
+
+  afterAll(async () => {
+    command.signal('SIGTERM');
+    await command.ended();
+    await receiver.stop();
+    await harness.remove();
+  }, 60_000);
+
+  afterEach(async () => {
+    await Promise.all(loads.splice(0).map(async (load) => load.stop()));
+  });
+
+  const gatewayUrls = () => [0, 1].map((index) => `http://127.0.0.1:${harness.port + index}`);
+  const clientOf = (slug: string, bearer: string, url = gatewayUrls()[0] ?? '') =>
+    httpClient(url, { Host: `${slug}.localhost`, Authorization: `Bearer ${bearer}` });
+  const watched = (url?: string) => clientOf('watched', watchedToken, url);
+
+  function startLoad(): MixedLoad {
+    const load = startMixedLoad({ gateways: gatewayUrls(), host: 'busy.localhost', token, clients: CLIENTS });
+    loads.push(load);
+    return load;
+  }
+
+  async function processesOf(app: AppName): Promise<number[]> {
+    const running = await processesWith(`${APPS[app].folder}/src/main.ts`);
+    return [...running].filter(([, { parent }]) => parent === command.pid).map(([pid]) => pid);
+  }
+
+  /** Whether both processes of the app are ready and reach everything. */
+  async function isComplete(app: AppName): Promise<boolean> {
+    const instance = await findInstance(harness.folder);
+    const urls = (instance?.env[APPS[app].addressVariable] ?? '').split(',');
+    const answers = await Promise.all(urls.map(async (url) => httpClient(url).get('/readyz')));
+    return answers.every(
+      ({ status, body }) => status === 200 && Object.values(body.dependencies).every((state) => state === 'up'),
+    );
+  }
+
+  const allComplete = async () => {
+    for (const app of APP_NAMES) await eventually(async () => isComplete(app), { ...RESTART, what: `both of ${app}` });
+  };
+
+  async function countFeed(client: Client, type: string): Promise<number> {
+    let count = 0;
+    for (let position = 'from=beginning'; ;) {
+      const { status, body } = await client.get(`/api/v1/events?types=${type}&limit=100&${position}`);
+      expect(status).toBe(200);
+      count += body.events.length;
+      if (body.pagination.has_more !== true) return count;
+      position = `after=${body.pagination.next_cursor}`;
+    }
+  }
+
+  async function expectAllEvents({ totals }: MixedLoad): Promise<void> {
+    const client = clientOf('busy', token);
+    for (const [type, count] of [
+      ['incident.created', totals.created],
+      ['incident.updated', totals.updated],
+    ] as const) {
+      await eventually(async () => (await countFeed(client, type)) >= count, { ...RESTART, what: `all ${type}` });
+      expect(await countFeed(client, type)).toBe(count);
+    }
+  }
+
+  test('can be restarted one after the other without a failed request or a lost event', async () => {
+    await allComplete();
+    const running = startLoad();
+    const rows: { process: string; sent: number; failed: number }[] = [];
+    const declared: string[] = [];
+    const before = new Map<AppName, number[]>();
+    for (const app of APP_NAMES) before.set(app, await processesOf(app));
+    for (const replica of [0, 1]) {
+      for (const [app, { [replica]: pid = 0 }] of before) {
+        if (app === 'incident' || app === 'webhook') {
+          const client = watched(running.nextGateway());
+          const { status, body } = await client.post('/api/v1/incidents', { title: `${app} ${replica}` });
+          expect(status).toBe(201);
+          declared.push(body.incident.human_id);
+        }
+        const { sent, failures } = running.totals;
+        const known = failures.length;
+        process.kill(pid, 'SIGTERM');
+        await eventually(() => !isRunning(pid), { ...RESTART, what: `the end of ${app}` });
+        rows.push({
+          process: `${app} ${replica + 1}`,
+          sent: running.totals.sent - sent,
+          failed: running.totals.failures.length - known,
+        });
+      }
+      await allComplete();
+    }
+    await running.stop();
+    print(rows, running.totals);
+    expect(running.totals.failures).toEqual([]);
+    expect(rows.map(({ failed }) => failed)).toEqual(rows.map(() => 0));
+    for (const { sent } of rows) expect(sent).toBeGreaterThan(0);
+    await expectAllEvents(running);
+    const delivered = () => new Set(receiver.requests.map(({ body }) => JSON.parse(body).resource.reference as string));
+    await eventually(() => delivered().size === declared.length, { ...RESTART, what: 'all deliveries' });
+    expect([...delivered()].toSorted()).toEqual(declared.toSorted());
+  }, 180_000);
+
+  test('lose at most the writes under way when one of them is killed', async () => {
+    const running = startLoad();
+    await eventually(() => running.totals.sent > 100, { ...RESTART, what: 'requests' });
+    const [pid = 0] = await processesOf('incident');
+    process.kill(pid, 'SIGKILL');
+    const { sent } = running.totals;
+    await eventually(() => running.totals.sent > sent + 300, { ...RESTART, what: 'more requests' });
+    await running.stop();
+    const { failures } = running.totals;
+    print(running.totals);
+    expect(failures.filter(({ kind }) => kind === 'read')).toEqual([]);
+    expect(failures.length).toBeLessThanOrEqual(CLIENTS);
+    expect(failures.filter(({ outcome }) => !outcome.startsWith('503 '))).toEqual([]);
+    await eventually(async () => isComplete('incident'), { ...RESTART, what: 'both of incident' });
+  }, 120_000);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** For the figures in the documentation. */
+function print(...figures: unknown[]): void {
+  if (process.env['TEST_LOG'] !== undefined) console.log(...figures);
+}
