@@ -17,7 +17,7 @@ import { feedMetrics } from './usecases/feed-metrics.ts';
 import { startFeedTails } from './usecases/feed-tails.ts';
 import { deleteExpiredData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { webhookMetrics } from './usecases/metrics.ts';
-import { queueEvent } from './usecases/queue-event.ts';
+import { findWantedEvents, queueEvents } from './usecases/queue-events.ts';
 import { recordEvents } from './usecases/record-events.ts';
 import { encryptionRotation } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
@@ -80,11 +80,9 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     consumers: [
       {
         queue: QUEUES.webhookIncidents,
-        handlers: {
-          'incident.created': async (event, trx) =>
-            queueEvent({ time, metrics, log, resourceUrl: config.resourceUrl }, event, trx),
-        },
-        onCommit: dispatcher.wake,
+        findWanted: async (events) => findWantedEvents(database, events),
+        handleBatch: async (events, trx) =>
+          queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, trx }),
       },
       {
         queue: QUEUES.webhookFeed,

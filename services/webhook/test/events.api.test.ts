@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MemoryBroker } from '@tocsin/messaging';
 import { addMilliseconds } from '@tocsin/runtime';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
@@ -10,6 +11,7 @@ import {
   publish,
   settled,
   startService,
+  type TestIncident,
   type TestService,
 } from './service.ts';
 
@@ -129,6 +131,53 @@ describe('a new incident', () => {
 });
 
 // Subscriptions have times of this service's clock, incidents have times of the incident service's clock.
+describe('an incident of a workspace', () => {
+  const publishTo = async (broker: MemoryBroker, incident: TestIncident) => {
+    const { id, type, ...message } = incidentCreated(service, incident);
+    expect(await broker.publish([{ id, type, body: JSON.stringify({ id, type, ...message }) }])).toEqual(['confirmed']);
+  };
+
+  test('without subscriptions is acknowledged without a trace', async () => {
+    const { id: revoked } = await activeSubscription(service, receiver.url(), { workspace: { id: 2 } });
+    await service.as({ workspace: { id: 2 } }).post(`/api/v1/settings/webhooks/${revoked}/revoke`);
+    const unwanted = async () => {
+      const metrics = await (await fetch(`${service.app.url}/metrics`)).text();
+      const counted = metrics.split('\n').find((line) => line.includes('webhook.incidents",outcome="unwanted"'));
+      return Number(counted?.split(' ')[1]);
+    };
+    const before = await unwanted();
+    await publish(service, { id: 1 }, { id: 1, workspace: { id: 2 } });
+    expect(await unwanted()).toBe(before + 2);
+    expect(await service.rows('inbox').select('message_id')).toEqual([]);
+    expect(await deliveries(service)).toEqual([]);
+  });
+
+  test('is sent if another replica has activated the subscription before, whatever this one knew', async () => {
+    const broker = new MemoryBroker();
+    const replica = await service.startReplica({ broker });
+    const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+    const expected = await Promise.all(
+      ids.map(async (workspaceId) => {
+        const workspace = { id: workspaceId };
+        await publishTo(broker, { id: 6, workspace });
+        service.incidents.last = 7;
+        const activating = activeSubscription(service, receiver.url(), { workspace });
+        // Created before the activation; it may arrive at any time.
+        const earlier = publishTo(broker, { id: 7, workspace });
+        await activating;
+        const messageId = randomUUID();
+        await publishTo(broker, { id: 8, workspace, messageId });
+        await publishTo(broker, { id: 5, workspace });
+        await earlier;
+        return messageId;
+      }),
+    );
+    expect((await deliveries(service)).map(({ event_id: id }) => id).toSorted()).toEqual(expected.toSorted());
+    await replica.stop();
+    await broker.close();
+  });
+});
+
 describe.each([0, -3_600_000, 3_600_000])('the creation of the incident decides, with clocks %d ms apart', (skew) => {
   /** An incident with this number that is created now. */
   const created = (id: number) => {

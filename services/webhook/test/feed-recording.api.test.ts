@@ -178,8 +178,8 @@ test('each batch notifies once for each workspace, with the position of its late
     await eventually(() => payloads.length >= 3);
     expect(payloads.toSorted()).toEqual(['7 2', '7 3', '8 1']);
     const rolledBack = service.rows.transaction(async (trx) => {
-      const writer = feedWriter(trx);
-      await writer.announce([{ workspaceId: 9, position: 1, eventIds: [] }]);
+      const event = { id: randomUUID(), workspaceId: 9, type: 'incident.created', resource: 'incident:1', body: '{}' };
+      await feedWriter(trx).record([event], service.clock.now());
       throw new Error('rolled back');
     });
     await expect(rolledBack).rejects.toThrow('rolled back');

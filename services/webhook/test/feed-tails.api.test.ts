@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger, type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
-import { feedWriter } from '../src/store/feed-writer.ts';
+import { FEED_CHANNEL, feedWriter } from '../src/store/feed-writer.ts';
 import { type FeedFollower, type FeedTails, startFeedTails } from '../src/usecases/feed-tails.ts';
 
 let database: TestDatabase;
@@ -57,7 +57,7 @@ const record = async (workspaceId: number, count: number, body = '{}') =>
       resource: 'incident:1',
       body,
     }));
-    await feedWriter(trx).announce(await feedWriter(trx).record(events, '2026-11-22T00:00:00.000Z'));
+    await feedWriter(trx).record(events, '2026-11-22T00:00:00.000Z');
   });
 
 const query = { types: ['incident.created'], limit: 1_000 };
@@ -113,7 +113,7 @@ test('events that are gone wake the readers, who find out by reading pages', asy
   const waiting = follower.waitBehind(2, signal());
   await writing.transaction(async (trx) => {
     await trx('feed_workspaces').where({ workspace_id: 4 }).update({ position: 9 });
-    await feedWriter(trx).announce([{ workspaceId: 4, position: 9, eventIds: [] }]);
+    await trx.raw('select pg_notify(?, ?)', [FEED_CHANNEL, '4 9']);
   });
   await waiting;
   expect(follower.read({ ...query, after: 2 })).toBeUndefined();

@@ -198,7 +198,8 @@ export class AmqpBroker implements Broker {
     const opened: ChannelModel[] = (this.#pendingConnections = []);
     const link = { lost: false };
     const open = async (): Promise<ChannelModel> => {
-      const connection = await connect(this.#url, { timeout: 5_000 });
+      // Without a delay: the system would hold a small frame back until the broker acknowledges the one before.
+      const connection = await connect(this.#url, { timeout: 5_000, noDelay: true });
       // Without a listener a reset during set-up would be an uncaught exception. `close` follows.
       connection.on('error', () => undefined);
       connection.once('close', () => {

@@ -13,43 +13,59 @@ export interface ReceivedEvent {
   body: string;
 }
 
+export interface HandledBatch {
+  /** The IDs of the events that were handled now, and not before. */
+  handled: ReadonlySet<string>;
+  /** Called after the transaction has committed. */
+  onCommit?: () => void;
+}
+
 /**
- * Handles events with different IDs in one transaction. It recognises events that were handled before, for instance with `claimInInbox`,
- * and returns the IDs of the others.
+ * Handles events with different IDs in one transaction. It recognises events that were handled before, for instance
+ * with `claimInInbox`.
  */
-export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<ReadonlySet<string>>;
+export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
+
+/**
+ * Returns the events that have an effect, before a transaction begins. The others are acknowledged. They leave no inbox
+ * row, so they must have no effect at a further delivery either.
+ */
+export type FindWanted = (events: readonly ReceivedEvent[]) => Promise<readonly ReceivedEvent[]>;
 
 export interface BatchConsumerOptions {
   broker: Broker;
   database: Knex;
   queue: QueueDefinition;
   handleBatch: HandleBatch;
+  /** Default: all events are wanted. */
+  findWanted?: FindWanted;
   log: Logger;
   metrics: Metrics;
-  /** Called after a transaction has committed, with the events that were new. */
-  onCommit?: (events: readonly ReceivedEvent[]) => void;
   bounds?: BatchBounds;
 }
+
+const NOTHING: HandledBatch = { handled: new Set() };
 
 /** Large enough for thousands of events a second, small enough that a transaction takes milliseconds. */
 const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304 };
 
 /**
- * With a broker that would move a requeued message to the end of its queue: for ten minutes, because that keeps the
- * order of the events, and is less than RabbitMQ's consumer timeout.
+ * For a queue with an order, and a broker that would move a requeued message to its end: for ten minutes, because that
+ * keeps the order of the events, and is less than RabbitMQ's consumer timeout.
  */
 const PATIENT_WAITS = [...RETRY_WAITS, 2_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 30_000)];
 
 /**
  * Consumes a queue in batches: one transaction for many events, which are acknowledged together after the commit. If a
  * transaction fails, its events are handled one by one, so that only those that fail alone are delivered again and
- * dead-lettered at the queue's delivery limit. While the database is unavailable, the batch waits; after ten minutes
- * consuming is paused as it is by `startConsumer`.
+ * dead-lettered at the queue's delivery limit. While the database is unavailable, the batch of a queue with an order waits;
+ * after ten minutes, and at once without an order, consuming is paused as it is by `startConsumer`.
  */
 export function startBatchConsumer(options: BatchConsumerOptions): Subscription {
-  const { broker, database, queue, handleBatch, log, metrics, onCommit, bounds = BOUNDS } = options;
+  const { broker, database, queue, handleBatch, findWanted, log, metrics, bounds = BOUNDS } = options;
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
-  const waits = broker.requeueKeepsOrder === true ? RETRY_WAITS : PATIENT_WAITS;
+  const hasOrder = queue.singleActiveConsumer === true && broker.requeueKeepsOrder !== true;
+  const waits = hasOrder ? PATIENT_WAITS : RETRY_WAITS;
   const count = (outcome: ConsumerOutcome, messages = 1) => observed.count(outcome, messages);
 
   /** Returns what to do with each of the events, in their order. */
@@ -61,13 +77,16 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
     for (let attempt = 0; ; attempt += 1) {
       if (subscription.isPaused()) return all('requeue', 'returned');
       try {
-        const ids = await database.transaction(async (trx) => handleBatch(events, trx));
+        const wanted = findWanted === undefined ? events : await findWanted(events);
+        const { handled, onCommit } =
+          wanted.length === 0 ? NOTHING : await database.transaction(async (trx) => handleBatch(wanted, trx));
         subscription.resume();
-        const handled = events.filter(({ event }) => ids.has(event.id));
-        for (const { event } of handled) observed.observeDelay(event.occurred_at);
-        if (handled.length > 0) onCommit?.(handled);
-        count('handled', ids.size);
-        count('duplicate', events.length - ids.size);
+        const known = new Set(wanted.filter(({ event }) => !handled.has(event.id)));
+        for (const one of events) if (!known.has(one)) observed.observeDelay(one.event.occurred_at);
+        onCommit?.();
+        count('handled', handled.size);
+        count('duplicate', known.size);
+        count('unwanted', events.length - wanted.length);
         return events.map(() => 'ack');
       } catch (error) {
         const [first] = events;

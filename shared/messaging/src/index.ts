@@ -17,7 +17,9 @@ export {
 export type { BatchBounds } from './batch-collector.ts';
 export {
   type BatchConsumerOptions,
+  type FindWanted,
   type HandleBatch,
+  type HandledBatch,
   type ReceivedEvent,
   startBatchConsumer,
 } from './batch-consumer.ts';

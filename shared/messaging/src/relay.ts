@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { type Knex, type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
+import {
+  type BorrowedConnection,
+  type Knex,
+  type Logger,
+  type Metrics,
+  startPeriodicTask,
+  type PeriodicTask,
+  withConnection,
+} from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
 import type { OutboxRow } from './outbox.ts';
@@ -8,6 +16,11 @@ import type { OutboxRow } from './outbox.ts';
 /** What one batch has at most. All its messages wait for their confirms together. */
 const BATCH = { rows: 500, bytes: 4_194_304 };
 const POLL_INTERVAL = 250;
+/**
+ * Milliseconds in which further rows gather after a batch of several: commits come faster than batches then, and a larger
+ * batch costs hardly more than a small one. A row that comes alone does not wait, and neither does a backlog.
+ */
+const GATHERING = 10;
 /** Milliseconds after which a relay that was woken while another one published looks again. */
 const LOOK_AGAIN = 25;
 /** How often a relay that stops looks again while another one publishes. */
@@ -18,28 +31,40 @@ const LAST_LOOKS = 40;
  */
 const FROZEN_AFTER = 15_000;
 
-/** The advisory lock of the relays of one outbox: this class, and the OID of the table. */
+/** The class of the advisory locks of relays. */
 const LOCK_CLASS = 0x6f757462;
-const TAKE_LOCK = `
-  select pg_try_advisory_xact_lock(?, 'outbox'::regclass::oid::int) as locked,
-    set_config('idle_in_transaction_session_timeout', ?, true)`;
 
-/** The oldest rows, up to a number and to so many bytes, but one at least; `total` is their number without the latter. */
-const READ_BATCH = `
-  select id, message_id, type, body, total from (
+/**
+ * Begins the transaction of a batch: takes the lock of the outbox, if no other relay has it, and reads the oldest rows, up
+ * to a number and to so many bytes, but one at least; `total` is their number without the latter. The rows are read by
+ * a statement of their own: its snapshot must be later than the lock, or it would show rows that are published.
+ */
+const beginBatch = (options: { rows: number; bytes: number; frozenAfter: number }): string[] => [
+  'begin isolation level read committed',
+  `select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`,
+  `select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
+    as locked`,
+  `select id, message_id, type, body, total from (
     select id, message_id, type, body, count(*) over () as total,
       sum(octet_length(body)) over (order by id) as bytes
-    from (select id, message_id, type, body from outbox order by id limit ?) as oldest
+    from (
+      select id, message_id, type, body from outbox
+      where current_setting('tocsin.publishes', true) = 'true' order by id limit ${options.rows}
+    ) as oldest
   ) as measured
-  where bytes <= ? or bytes = octet_length(body) order by id`;
+  where bytes <= ${options.bytes} or bytes = octet_length(body) order by id`,
+];
 
 interface BatchRow extends OutboxRow {
   id: number;
   total: number;
 }
 
-/** `busy`: another relay publishes. `more`: there are more rows, which the broker may accept. */
-type BatchResult = 'busy' | 'more' | 'done';
+/**
+ * `busy`: another relay publishes. `more`: there are more rows, which the broker may accept. `several`: there were no
+ * more, but several in the batch.
+ */
+type BatchResult = 'busy' | 'more' | 'several' | 'done';
 
 export interface RelayOptions {
   database: Knex;
@@ -70,6 +95,7 @@ export function startRelay(options: RelayOptions): PeriodicTask {
       lookAgain = false;
       timer = setTimeout(task.wake, LOOK_AGAIN);
     }
+    if (result === 'several') await delay(GATHERING);
     return result === 'more';
   };
   const task = startPeriodicTask({ name: 'publishing the outbox', interval: POLL_INTERVAL, log, work });
@@ -78,7 +104,7 @@ export function startRelay(options: RelayOptions): PeriodicTask {
   const publishRest = async () => {
     for (let looks = 0; looks < LAST_LOOKS && broker.connected; looks += 1) {
       const result = await publishBatch();
-      if (result === 'done') return;
+      if (result === 'done' || result === 'several') return;
       if (result === 'more') looks = 0;
       else await delay(LOOK_AGAIN);
     }
@@ -100,35 +126,49 @@ export function startRelay(options: RelayOptions): PeriodicTask {
 function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER }: RelayOptions) {
   const published = observeOutbox(database, metrics);
   const maxRows = Math.min(BATCH.rows, broker.batchSize ?? BATCH.rows);
-  return async (): Promise<BatchResult> =>
-    database.transaction(async (trx) => {
-      const lock = await trx.raw<{ rows: { locked: boolean }[] }>(TAKE_LOCK, [LOCK_CLASS, String(frozenAfter)]);
-      if (lock.rows[0]?.locked !== true) return 'busy';
-      // A statement of its own: its snapshot must be later than the lock, or it would show rows that are published.
-      const { rows } = await trx.raw<{ rows: BatchRow[] }>(READ_BATCH, [maxRows, BATCH.bytes]);
-      if (rows.length === 0) return 'done';
+  const begin = beginBatch({ rows: maxRows, bytes: BATCH.bytes, frozenAfter });
 
-      const outcomes = await broker.publish(
-        rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })),
-      );
-      const outcomeOf = (index: number): PublishOutcome => outcomes[index] ?? 'failed';
-      const dead = rows.flatMap((row, index) => {
-        const outcome = outcomeOf(index);
-        return typeof outcome === 'string' ? [] : deadLettersOf(row, outcome);
-      });
-      if (dead.length > 0) await trx('dead_letters').insert(dead).onConflict().ignore();
-      const sent = rows.filter(({ type }, index) => {
-        const outcome = outcomeOf(index);
-        published.inc({ outcome: (typeof outcome === 'string' ? outcome : 'dead_lettered') satisfies RelayOutcome });
-        // Without a queue for its type an event is unroutable by design.
-        return outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(type));
-      });
-      if (sent.length === 0) return 'done';
-      await trx.raw('delete from outbox where id = any(?)', [sent.map(({ id }) => id)]);
+  /** Publishes the rows, and returns those that are finished. */
+  const publish = async (rows: readonly BatchRow[], connection: BorrowedConnection): Promise<BatchRow[]> => {
+    const outcomes = await broker.publish(rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })));
+    const finished: BatchRow[] = [];
+    for (const [index, row] of rows.entries()) {
+      const outcome: PublishOutcome = outcomes[index] ?? 'failed';
+      published.inc({ outcome: (typeof outcome === 'string' ? outcome : 'dead_lettered') satisfies RelayOutcome });
+      if (typeof outcome !== 'string') await insertDeadLetters(connection, row, outcome);
+      // Without a queue for its type an event is unroutable by design.
+      if (outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(row.type))) finished.push(row);
+    }
+    return finished;
+  };
+
+  return async (): Promise<BatchResult> =>
+    withConnection(database, async (connection) => {
+      const [, , lock, read] = await connection.runTogether(begin);
+      const rows = read as BatchRow[];
+      const finished = rows.length === 0 ? [] : await publish(rows, connection);
+      const ids = finished.map(({ id }) => id);
+      await connection.runTogether([
+        ...(ids.length === 0 ? [] : [`delete from outbox where id = any('{${ids.join(',')}}')`]),
+        'commit',
+      ]);
+      if (lock?.[0]?.['locked'] !== 'true') return 'busy';
+      if (finished.length === 0) return 'done';
       const { total } = rows[0] as BatchRow;
-      return total === maxRows || rows.length < total ? 'more' : 'done';
+      if (total === maxRows || rows.length < total) return 'more';
+      return rows.length > 1 ? 'several' : 'done';
     });
 }
 
-const deadLettersOf = ({ message_id, type, body }: OutboxRow, { deadLetters }: DeadLettered) =>
-  deadLetters.map(({ queue, reason }) => ({ queue, message_id, type, body, reason }));
+const INSERT_DEAD_LETTER = `
+  insert into dead_letters (queue, message_id, type, body, reason) values ($1, $2, $3, $4, $5) on conflict do nothing`;
+
+async function insertDeadLetters(
+  connection: BorrowedConnection,
+  { message_id: id, type, body }: OutboxRow,
+  { deadLetters }: DeadLettered,
+): Promise<void> {
+  for (const { queue, reason } of deadLetters) {
+    await connection.run(INSERT_DEAD_LETTER, [queue, id, type, body, reason]);
+  }
+}

@@ -70,9 +70,15 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
 
   /** Inserts the references of new events into `effects`; `before` runs in the same transaction and may fail. */
   function consume(
-    options: { broker?: Broker; knex?: Knex; bounds?: BatchBounds; before?: (of: string[]) => unknown } = {},
+    options: {
+      broker?: Broker;
+      knex?: Knex;
+      bounds?: BatchBounds;
+      before?: (of: string[]) => unknown;
+      unwanted?: string[];
+    } = {},
   ): Subscription {
-    const { broker = open.broker, knex = database.knex, bounds, before } = options;
+    const { broker = open.broker, knex = database.knex, bounds, before, unwanted } = options;
     const consumer = startBatchConsumer({
       broker,
       database: knex,
@@ -88,11 +94,13 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
         await before?.(all);
         const fresh = events.filter(({ event }) => ids.has(event.id));
         if (fresh.length > 0) await trx('effects').insert(fresh.map((one) => ({ reference: referenceOf(one) })));
-        return ids;
+        return { handled: ids, onCommit: () => committed.push(...fresh.map(referenceOf)) };
       },
-      onCommit: (events) => committed.push(...events.map(referenceOf)),
       log: silent,
       metrics,
+      ...(unwanted !== undefined && {
+        findWanted: async (events) => events.filter((one) => !unwanted.includes(referenceOf(one))),
+      }),
       ...(bounds !== undefined && { bounds }),
     });
     consumers.push(consumer);
@@ -142,6 +150,19 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     await eventually(async () => (await count('duplicate')) === 2);
     expect(await database.effects()).toEqual(['INC-1']);
     expect(committed).toEqual(['INC-1']);
+  });
+
+  test('an event that nobody wants is acknowledged, and alone begins no transaction', async () => {
+    consume({ unwanted: ['INC-1', 'INC-3'] });
+    await publish(['INC-1']);
+    await eventually(async () => (await count('unwanted')) === 1);
+    expect(batches).toEqual([]);
+    await publish(['INC-2', 'INC-3', 'INC-4']);
+    await eventually(async () => (await count('unwanted')) === 2);
+    await handled(2);
+    expect((await database.effects()).toSorted()).toEqual(['INC-2', 'INC-4']);
+    expect(await count('duplicate')).toBe(0);
+    expect(await database.knex('inbox').select('message_id')).toHaveLength(2);
   });
 
   test('an event that cannot be handled is singled out, and becomes a dead letter', async () => {
@@ -272,7 +293,7 @@ describe('batches with the broker in memory', () => {
       handleBatch: async (events, trx) => {
         const ids = events.map(({ event }) => event.id);
         await trx('of_the_next_release').insert(ids.map((id) => ({ id })));
-        return new Set(ids);
+        return { handled: new Set(ids) };
       },
       log: silent,
       metrics,

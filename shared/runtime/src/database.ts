@@ -95,6 +95,48 @@ export async function runPrepared<Row extends pg.QueryResultRow>(
   }
 }
 
+/** A connection of a pool, while one function uses it. */
+export interface BorrowedConnection {
+  /** Runs statements without parameters in one round trip, and returns the rows of each. */
+  runTogether(statements: readonly string[]): Promise<pg.QueryResultRow[][]>;
+  run(text: string, values: readonly unknown[]): Promise<pg.QueryResultRow[]>;
+}
+
+/** Between statements that are sent together. */
+export const STATEMENT_SEPARATOR = ';\n';
+
+/**
+ * Works with one connection. For a frequent transaction: its BEGIN and COMMIT are sent together with other statements.
+ * A transaction that is still open at the end is rolled back by closing the connection.
+ */
+export async function withConnection<Result>(
+  db: Knex,
+  work: (connection: BorrowedConnection) => Promise<Result>,
+): Promise<Result> {
+  const client = db.client as PooledClient;
+  const connection: PooledConnection = await client.acquireConnection();
+  try {
+    return await work({
+      runTogether: async (statements) => {
+        const text = statements.join(STATEMENT_SEPARATOR);
+        // One result for each statement, which the types of pg do not know.
+        const results: pg.QueryResult | pg.QueryResult[] = await runStatement(connection, text, async () =>
+          connection.query(text),
+        );
+        return [results].flat().map(({ rows }) => rows);
+      },
+      run: async (text, values) => {
+        const { rows } = await runStatement(connection, text, async () =>
+          connection.query<pg.QueryResultRow>(text, [...values]),
+        );
+        return rows;
+      },
+    });
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
+
 /** Whether nothing has ended in the pool for a minute, although something was asked of it. */
 export const isDatabaseStuck = (database: Knex): boolean => (database.client as PooledClient).watch.isStuck;
 

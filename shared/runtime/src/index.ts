@@ -24,12 +24,15 @@ export {
   withFileSettings,
 } from './config.ts';
 export {
+  type BorrowedConnection,
   brokenConstraint,
   type DatabaseOptions,
   isDatabaseStuck,
   type Knex,
   openDatabase,
   runPrepared,
+  STATEMENT_SEPARATOR,
+  withConnection,
 } from './database.ts';
 export {
   type DatabaseFailure,

@@ -1,4 +1,4 @@
-import { type Instant, type Knex, addMilliseconds } from '@tocsin/runtime';
+import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
 
 /**
  * A point in a workspace's history: the number of its latest incident and the time by our clock. The number decides
@@ -33,21 +33,37 @@ export interface Creation {
   occurredAt: Instant;
 }
 
+/** A subscription and an incident of its workspace. */
+export interface Recipient {
+  subscriptionId: string;
+  creation: Creation;
+}
+
+/** The lateral join reads the intervals of one subscription after the other: the planner might scan the whole table. */
+const ACTIVE = `
+  select nth::int - 1 as index
+  from unnest($1::text[], $2::bigint[], $3::timestamptz[]) with ordinality
+    as recipient (subscription_id, number, occurred_at, nth)
+  cross join lateral (
+    select id from activity
+    where activity.subscription_id = recipient.subscription_id
+      and coalesce(after_number < number, started_at <= occurred_at)
+      and (ended_at is null or coalesce(until_number >= number, ended_at > occurred_at))
+    limit 1
+  ) as interval`;
+
 /**
- * Returns the subscriptions that were active when an incident was created. Numbers are compared if both sides have one,
- * because the clocks of the two services may differ; times are compared otherwise.
+ * Returns the recipients whose subscription was active when the incident was created. Numbers are compared if both sides
+ * have one, because the clocks of the two services may differ; times are compared otherwise.
  */
-export async function activeAt(
-  db: Knex,
-  subscriptionIds: readonly string[],
-  { number, occurredAt }: Creation,
-): Promise<Set<string>> {
-  const rows = await db('activity')
-    .whereIn('subscription_id', subscriptionIds)
-    .whereRaw('coalesce(after_number < ?::bigint, started_at <= ?)', [number ?? null, occurredAt])
-    .whereRaw('(ended_at is null or coalesce(until_number >= ?::bigint, ended_at > ?))', [number ?? null, occurredAt])
-    .select<{ subscription_id: string }[]>('subscription_id');
-  return new Set(rows.map((row) => row.subscription_id));
+export async function filterActive<Each extends Recipient>(db: Knex, recipients: readonly Each[]): Promise<Each[]> {
+  const rows = await runPrepared<{ index: number }>(db, 'filter-active', ACTIVE, [
+    recipients.map(({ subscriptionId }) => subscriptionId),
+    recipients.map(({ creation }) => creation.number ?? null),
+    recipients.map(({ creation }) => creation.occurredAt),
+  ]);
+  const active = new Set(rows.map(({ index }) => index));
+  return recipients.filter((_, index) => active.has(index));
 }
 
 /** Longer than an event may take from its creation to this service. */

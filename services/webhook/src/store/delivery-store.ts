@@ -10,6 +10,12 @@ export interface StoredEvent {
   occurredAt: Instant;
 }
 
+/** An event with the subscriptions that it is delivered to. */
+export interface QueuedEvent extends StoredEvent {
+  /** `isHeld`: the delivery waits until the subscription is resumed. */
+  recipients: readonly { subscriptionId: string; isHeld: boolean }[];
+}
+
 /** An attempt that has ended, and what happens to its delivery. */
 export interface AttemptRecord {
   decision: RetryDecision;
@@ -21,6 +27,22 @@ export interface AttemptRecord {
 }
 
 const WAITING = ['queued', 'held'] as const;
+
+const QUEUE_LENGTHS = `
+  select workspace_id, count(*) as length from deliveries
+  where workspace_id = any($1::bigint[]) and status in ('queued', 'held') group by workspace_id`;
+
+const QUEUE = `
+  with added as (
+    insert into events (id, workspace_id, body, request_id, occurred_at, queued_at)
+    select id, workspace_id, body, request_id, occurred_at, $1
+    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::timestamptz[])
+      as event (id, workspace_id, body, request_id, occurred_at)
+  )
+  insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
+  select event_id, subscription_id, workspace_id, status, $1, $2
+  from unnest($8::uuid[], $9::text[], $10::bigint[], $11::text[])
+    as delivery (event_id, subscription_id, workspace_id, status)`;
 
 /** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
 const FINISH = `
@@ -41,43 +63,42 @@ export function deliveryStore(db: Knex) {
   const waiting = (subscriptionId: string, workspaceId: number, statuses: readonly string[] = WAITING) =>
     db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
   const leased = (token: string) => db('deliveries').where({ lease_token: token }).whereIn('status', WAITING);
+  /** Of workspaces; those without waiting deliveries are missing. */
+  const queueLengths = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
+    const rows = await runPrepared<{ workspace_id: number; length: number }>(
+      db,
+      'count-waiting-deliveries',
+      QUEUE_LENGTHS,
+      [workspaceIds],
+    );
+    return new Map(rows.map(({ workspace_id: id, length }) => [id, length]));
+  };
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
-      const row = await db('deliveries')
-        .where({ workspace_id: workspaceId })
-        .whereIn('status', WAITING)
-        .count({ length: 'id' })
-        .first();
-      return Number(row?.length ?? 0);
+      return (await queueLengths([workspaceId])).get(workspaceId) ?? 0;
     },
 
-    async addEvent(event: StoredEvent, now: Instant): Promise<void> {
-      await db('events').insert({
-        id: event.id,
-        workspace_id: event.workspaceId,
-        body: event.body,
-        request_id: event.requestId,
-        occurred_at: event.occurredAt,
-        queued_at: now,
-      });
-    },
+    queueLengths,
 
-    async addDeliveries(
-      event: StoredEvent,
-      subscriptions: readonly { id: string; held: boolean }[],
-      now: Instant,
-    ): Promise<void> {
-      await db('deliveries').insert(
-        subscriptions.map(({ id, held }) => ({
-          event_id: event.id,
-          subscription_id: id,
-          workspace_id: event.workspaceId,
-          status: held ? 'held' : 'queued',
-          due_at: now,
-          deadline_at: addMilliseconds(now, DEADLINE),
-        })),
+    /** Adds events and the deliveries of each, in one statement. */
+    async queue(events: readonly QueuedEvent[], now: Instant): Promise<void> {
+      const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
+        recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
       );
+      await runPrepared(db, 'queue-deliveries', QUEUE, [
+        now,
+        addMilliseconds(now, DEADLINE),
+        events.map(({ id }) => id),
+        events.map(({ workspaceId }) => workspaceId),
+        events.map(({ body }) => body),
+        events.map(({ requestId }) => requestId),
+        events.map(({ occurredAt }) => occurredAt),
+        deliveries.map(({ eventId }) => eventId),
+        deliveries.map(({ subscriptionId }) => subscriptionId),
+        deliveries.map(({ workspaceId }) => workspaceId),
+        deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
+      ]);
     },
 
     /** Holds the queued deliveries of a paused subscription. Their deadlines do not change. */

@@ -53,11 +53,11 @@ const RECORD = `
   )
   update feed_workspaces w set position = added.position, recorded_at = added.recorded_at
   from added where w.workspace_id = added.workspace_id
-  returning w.workspace_id, w.position, added.event_ids`;
+  returning w.workspace_id, w.position, added.event_ids, pg_notify($8, w.workspace_id || ' ' || w.position)`;
 
-const ANNOUNCE = `
-  select pg_notify($1, workspace_id || ' ' || position)
-  from unnest($2::bigint[], $3::bigint[]) as added (workspace_id, position)`;
+const LOCK = `
+  select workspace_id, position from feed_workspaces
+  where workspace_id = any($1::bigint[]) order by workspace_id for update`;
 
 const BATCH = 1_000;
 
@@ -65,11 +65,7 @@ const BATCH = 1_000;
 export function feedWriter(trx: Knex.Transaction) {
   /** Locks the rows of workspaces in the order of their IDs, so that transactions cannot wait for each other in a circle. */
   const lock = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
-    const rows = await trx('feed_workspaces')
-      .whereIn('workspace_id', workspaceIds)
-      .orderBy('workspace_id')
-      .forUpdate()
-      .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+    const rows = await runPrepared<{ workspace_id: number; position: number }>(trx, 'lock-feeds', LOCK, [workspaceIds]);
     return new Map(rows.map(({ workspace_id: id, position }) => [id, position]));
   };
 
@@ -85,7 +81,10 @@ export function feedWriter(trx: Knex.Transaction) {
   };
 
   return {
-    /** Adds the events that the feed does not have, in their order, each at the next position of its workspace. */
+    /**
+     * Adds the events that the feed does not have, in their order, each at the next position of its workspace. Processes
+     * that wait for them are notified when the transaction commits.
+     */
     async record(events: readonly IncomingEvent[], now: Instant): Promise<Addition[]> {
       const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
       const heads = await lockOrCreate([...new Set(distinct.map(({ workspaceId }) => workspaceId))]);
@@ -101,18 +100,10 @@ export function feedWriter(trx: Knex.Transaction) {
           distinct.map(({ resource }) => resource),
           distinct.map(({ body }) => body),
           now,
+          FEED_CHANNEL,
         ],
       );
       return rows.map((row) => ({ workspaceId: row.workspace_id, position: row.position, eventIds: row.event_ids }));
-    },
-
-    /** Notifies the processes that wait for new events, when the transaction commits. */
-    async announce(additions: readonly Addition[]): Promise<void> {
-      await runPrepared(trx, 'announce-events', ANNOUNCE, [
-        FEED_CHANNEL,
-        additions.map(({ workspaceId }) => workspaceId),
-        additions.map(({ position }) => position),
-      ]);
     },
 
     /** Deletes events that were recorded before a time, a thousand at most, and returns how many. */

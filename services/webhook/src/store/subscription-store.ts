@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import type { Instant, Knex, Sealed } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
 interface SubscriptionRow {
@@ -101,25 +101,60 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
     async deleteUrl(id: string): Promise<void> {
       await db('subscriptions').where({ workspace_id: workspaceId, id }).update({ url_key_id: null, url_box: null });
     },
-
-    /**
-     * Subscriptions to an event type that are not revoked, in the order of their creation. The lock prevents them from
-     * being paused or revoked before the transaction ends.
-     */
-    async lockForEvent(eventType: string): Promise<Pick<Subscription, 'id' | 'status'>[]> {
-      return own()
-        .select('id', 'status')
-        .whereNot({ status: 'revoked' })
-        .whereRaw('? = any(event_types)', [eventType])
-        .orderBy('seq')
-        .forShare();
-    },
   };
 }
 
-/** Serializes transactions that count and add what a workspace has a limited number of, until the transaction ends. */
-export async function lockWorkspace(trx: Knex.Transaction, workspaceId: number): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`tocsin-webhook-workspace-${workspaceId}`]);
+/** The lateral join looks at one subscription of each workspace: the planner might scan the whole table. */
+const FIND_SUBSCRIBED = `
+  select workspace.id from unnest($1::bigint[]) as workspace (id)
+  cross join lateral (
+    select id from subscriptions
+    where workspace_id = workspace.id and status <> 'revoked' and $2 = any(event_types) limit 1
+  ) as subscribed`;
+
+/** Returns those of the workspaces that have a subscription to an event type which is not revoked. */
+export async function findSubscribed(
+  db: Knex,
+  eventType: string,
+  workspaceIds: readonly number[],
+): Promise<Set<number>> {
+  const rows = await runPrepared<{ id: number }>(db, 'find-subscribed', FIND_SUBSCRIBED, [workspaceIds, eventType]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const LOCK_FOR_EVENTS = `
+  select id, workspace_id, status from subscriptions
+  where workspace_id = any($1::bigint[]) and status <> 'revoked' and $2 = any(event_types)
+  order by workspace_id, seq for share`;
+
+/**
+ * The subscriptions of workspaces to an event type that are not revoked, by workspace and in the order of their creation.
+ * The lock prevents them from being paused or revoked before the transaction ends.
+ */
+export async function lockForEvents(
+  trx: Knex.Transaction,
+  eventType: string,
+  workspaceIds: readonly number[],
+): Promise<Pick<Subscription, 'id' | 'workspaceId' | 'status'>[]> {
+  const rows = await runPrepared<Pick<SubscriptionRow, 'id' | 'workspace_id' | 'status'>>(
+    trx,
+    'lock-subscriptions-for-events',
+    LOCK_FOR_EVENTS,
+    [workspaceIds, eventType],
+  );
+  return rows.map(({ id, workspace_id: workspaceId, status }) => ({ id, workspaceId, status }));
+}
+
+const LOCK_WORKSPACES = `
+  select pg_advisory_xact_lock(hashtextextended('tocsin-webhook-workspace-' || id, 0))
+  from unnest($1::bigint[]) as workspace (id)`;
+
+/**
+ * Serializes transactions that count and add what a workspace has a limited number of, until the transaction ends. The
+ * workspaces are locked in the order of their IDs, so that transactions cannot wait for each other in a circle.
+ */
+export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readonly number[]): Promise<void> {
+  await runPrepared(trx, 'lock-workspaces', LOCK_WORKSPACES, [workspaceIds.toSorted((a, b) => a - b)]);
 }
 
 const toSubscription = (row: SubscriptionRow): Subscription => ({

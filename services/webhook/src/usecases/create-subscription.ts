@@ -3,7 +3,7 @@ import { readReceiverUrl } from '../domain/receiver-url.ts';
 import { EVENT_TYPES, MAX_SUBSCRIPTIONS, type Subscription, type WebhookEventType } from '../domain/subscription.ts';
 import { secretStore } from '../store/secret-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import { lockWorkspace } from '../store/subscription-store.ts';
+import { lockWorkspaces } from '../store/subscription-store.ts';
 import type { Dependencies } from './context.ts';
 import { newSecret, newSubscriptionId } from './identifiers.ts';
 
@@ -26,7 +26,7 @@ export async function createSubscription(
   const id = newSubscriptionId();
   const secret = newSecret();
   return database.transaction(async (trx) => {
-    await lockWorkspace(trx, workspaceId);
+    await lockWorkspaces(trx, [workspaceId]);
     const store = subscriptionStore(trx, workspaceId);
     if ((await store.countUnrevoked()) >= MAX_SUBSCRIPTIONS) {
       throw invalidState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);

@@ -1,25 +1,23 @@
-import type { ReceivedEvent } from '@tocsin/messaging';
+import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/runtime';
 import { resourceOf } from '../domain/feed-types.ts';
 import { feedWriter } from '../store/feed-writer.ts';
 import type { Time } from '../store/time.ts';
 
 /**
- * Records a batch of events in the feed, in their order (contract: Event feed). Returns the IDs of those that are new:
- * the feed itself recognises duplicates, for as long as it has the event.
+ * Records a batch of events in the feed, in their order (contract: Event feed). The feed itself recognises duplicates, for
+ * as long as it has the event.
  */
 export async function recordEvents(
   time: Time,
   { events, trx }: { events: readonly ReceivedEvent[]; trx: Knex.Transaction },
-): Promise<ReadonlySet<string>> {
+): Promise<HandledBatch> {
   const incoming = events.flatMap(({ event, body }) => {
     const resource = resourceOf(event);
     if (resource === undefined) return [];
     return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
   });
-  if (incoming.length === 0) return new Set();
-  const writer = feedWriter(trx);
-  const additions = await writer.record(incoming, await time(trx));
-  if (additions.length > 0) await writer.announce(additions);
-  return new Set(additions.flatMap(({ eventIds }) => eventIds));
+  if (incoming.length === 0) return { handled: new Set() };
+  const additions = await feedWriter(trx).record(incoming, await time(trx));
+  return { handled: new Set(additions.flatMap(({ eventIds }) => eventIds)) };
 }

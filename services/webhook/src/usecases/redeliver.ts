@@ -3,7 +3,7 @@ import { addMilliseconds, type Knex } from '@tocsin/runtime';
 import { DEADLINE, MAX_QUEUED, MAX_REDELIVERIES, RETENTION } from '../domain/delivery.ts';
 import { deliveryLogStore, type LoggedDelivery } from '../store/delivery-log-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
-import { lockWorkspace, subscriptionStore } from '../store/subscription-store.ts';
+import { lockWorkspaces, subscriptionStore } from '../store/subscription-store.ts';
 import type { Time } from '../store/time.ts';
 
 export interface Redelivery {
@@ -35,7 +35,7 @@ export async function redeliver(
     // Locked in the order in which an event is queued: the subscription, then the workspace's queue.
     const { status } = await subscriptionStore(trx, original.workspaceId).getForUpdate(original.subscriptionId);
     if (status !== 'active') throw invalidState(`The webhook ${original.subscriptionId} is ${status}, not active`);
-    await lockWorkspace(trx, original.workspaceId);
+    await lockWorkspaces(trx, [original.workspaceId]);
     const { latest, isWaiting } = await log.deliveriesOf(original);
     if (isWaiting) throw invalidState(`The event ${original.eventId} waits for its delivery already`);
     if (latest >= MAX_REDELIVERIES)

@@ -17,8 +17,8 @@ export function startSending(
     interval,
     log,
     nextDue: async () => {
-      const due = await deliveryStore(database).nextDue();
-      return due === undefined ? undefined : Date.parse(due) - Date.parse(await time(database));
+      const [due, now] = await Promise.all([deliveryStore(database).nextDue(), time(database)]);
+      return due === undefined ? undefined : Date.parse(due) - Date.parse(now);
     },
     claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
     run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.wake }, breakers, claim),
