@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
+import { parse } from 'yaml';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { embeddedConfig } from '../embedded/config.ts';
@@ -61,6 +62,27 @@ test('README and the guides name only settings that .env.example has', () => {
 
 test('.env.example changes nothing when it is copied as it is', () => {
   expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+});
+
+const NUMBERS = Object.fromEntries(
+  [...example.matchAll(/^#([A-Z_]+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+);
+
+test.each(APP_NAMES)('the numbers in .env.example are the defaults of %s', (name) => {
+  const { readConfig } = APPS[name];
+  const fixed = { ...ADDRESSES, TOCSIN_SECRET_KEYS: 'k:x' };
+  // The port of a service that is started alone is chosen by the system.
+  const { PORT, ...numbers } = NUMBERS;
+  expect(Object.keys(numbers).length).toBeGreaterThan(30);
+  expect(readConfig({ ...fixed, ...numbers })).toEqual(readConfig(fixed));
+  expect(PORT).toBe('8080');
+});
+
+test('the numbers of limits in Kubernetes are those of .env.example', () => {
+  const { data } = parse(read('infra/kubernetes/settings/settings.yaml')) as { data: Record<string, string> };
+  const limits = Object.entries(data).filter(([, value]) => /^\d+$/.test(value));
+  expect(limits.length).toBeGreaterThan(25);
+  expect(Object.fromEntries(limits)).toEqual(Object.fromEntries(limits.map(([name]) => [name, NUMBERS[name]])));
 });
 
 test('.env.example explains every setting or its group', () => {

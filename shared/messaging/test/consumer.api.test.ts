@@ -10,6 +10,7 @@ import {
   type OutgoingMessage,
   startConsumer,
   type Subscription,
+  INBOX_DAYS,
   sweepInbox,
 } from '../src/index.ts';
 import { newMessage, publishSafely, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
@@ -284,6 +285,8 @@ test('the inbox deletes rows of events that cannot be delivered again', async ()
   const [old, recent] = await inbox().select('message_id');
   await inbox().where(old).update(daysAgo(8));
   await inbox().where(recent).update(daysAgo(6));
-  expect(await sweepInbox(database.knex)).toBe(false);
+  expect(await sweepInbox(database.knex, INBOX_DAYS + 2)).toBe(false);
+  expect(await inbox().select('message_id')).toHaveLength(2);
+  expect(await sweepInbox(database.knex, INBOX_DAYS)).toBe(false);
   expect(await inbox().select('message_id')).toEqual([recent]);
 });

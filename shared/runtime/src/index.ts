@@ -15,6 +15,7 @@ export {
   databaseSettings,
   type Environment,
   ownDatabaseUrl,
+  poolOptions,
   processSettings,
   readConfig,
   redisSettings,

@@ -16,7 +16,7 @@ import {
   observeDatabase,
   openDatabase,
 } from '@tocsin/runtime';
-import type { ServiceConfig } from './config.ts';
+import { CONTRACT_LIMITS, type ServiceConfig, type ServiceLimits } from './config.ts';
 
 const FIRST_RUN_WITHIN = 30_000;
 const TASK_INTERVAL = 3_600_000;
@@ -49,6 +49,7 @@ export interface ServiceBase {
   readonly readinessChecks: readonly ReadinessCheck[];
   /** The `http` address of the configuration. */
   readonly address: { host: string; port: number };
+  readonly limits: ServiceLimits;
   readonly checkReplies: boolean;
   readonly firstRunWithin: number;
   readonly taskInterval: number;
@@ -92,6 +93,7 @@ export function openBase(options: {
     databaseReadiness: databaseCheck,
     readinessChecks: [databaseCheck, { name: 'broker', required: false, check: async () => broker.connected }],
     address: config.http,
+    limits: config.serviceLimits ?? CONTRACT_LIMITS,
     checkReplies: overrides.checkReplies === true,
     firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,
     taskInterval: overrides.taskInterval ?? TASK_INTERVAL,

@@ -1,6 +1,5 @@
 import type { Envelope, EventData } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/runtime';
-import { MAX_QUEUED } from '../domain/delivery.ts';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeAt } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
@@ -8,7 +7,7 @@ import { subscriptionStore } from '../store/subscription-store.ts';
 import { lockWorkspace } from '../store/subscription-store.ts';
 import type { Dependencies } from './context.ts';
 
-export interface QueueDependencies extends Pick<Dependencies, 'time' | 'metrics' | 'log'> {
+export interface QueueDependencies extends Pick<Dependencies, 'time' | 'metrics' | 'log' | 'deliveryLimits'> {
   /** The template of links to incidents; without it events have no link. */
   resourceUrl: string | undefined;
 }
@@ -37,7 +36,8 @@ export async function queueEvent(
 
   await lockWorkspace(trx, workspace.id);
   const store = deliveryStore(trx);
-  const capacity = Math.max(0, MAX_QUEUED - (await store.queueLength(workspace.id)));
+  const { maxQueued } = dependencies.deliveryLimits;
+  const capacity = Math.max(0, maxQueued - (await store.queueLength(workspace.id)));
   const queued = recipients.slice(0, capacity);
   if (queued.length > 0) {
     const now = await dependencies.time(trx);
