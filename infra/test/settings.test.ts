@@ -85,6 +85,28 @@ test('the numbers of limits in Kubernetes are those of .env.example', () => {
   expect(Object.fromEntries(limits)).toEqual(Object.fromEntries(limits.map(([name]) => [name, NUMBERS[name]])));
 });
 
+/** What a reader says about a value that is no number. */
+function rangeOf(name: string): string | undefined {
+  for (const app of APP_NAMES) {
+    try {
+      APPS[app].readConfig({ ...ADDRESSES, TOCSIN_SECRET_KEYS: 'k:x', [name]: 'x' });
+    } catch (error) {
+      return /^\S+ must be a whole number from (\d+ to \d+)$/.exec((error as Error).message)?.[1];
+    }
+  }
+  return undefined;
+}
+
+test('the guide has the default and the range of each limit', () => {
+  const [, section = ''] = /\n## Limits\n([^]*?)\n## /.exec(read('docs/guides/operations.md')) ?? [];
+  const rows = [...section.matchAll(/^\| `([A-Z_]+)` +\| (\d+) +\| (\d+ to \d+) +\|/gm)];
+  const others = ['PORT', 'INTERNAL_PORT', 'PROMETHEUS_PORT', 'GRAFANA_PORT', 'TOCSIN_DEMO'];
+  const limits = Object.entries(NUMBERS).filter(([name]) => !others.includes(name));
+  expect(rows.map(([, name, number, range]) => [name, number, range]).toSorted()).toEqual(
+    limits.map(([name, number]) => [name, number, rangeOf(name)]).toSorted(),
+  );
+});
+
 test('.env.example explains every setting or its group', () => {
   const groups = example.split(/\n\n|\n(?=# )/).filter((group) => /^#[A-Z]/m.test(group));
   expect(groups.length).toBeGreaterThan(20);

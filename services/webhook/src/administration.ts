@@ -15,7 +15,7 @@ import { secretCipher } from './usecases/secret-cipher.ts';
 import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
 
 export { deliveryLimits, retentionDays } from './config.ts';
-export { newFeedEpoch } from './usecases/feed-epoch.ts';
+export { feedEpochState, newFeedEpoch } from './usecases/feed-epoch.ts';
 export { DELIVERY_STATUSES, type DeliveryStatus } from './domain/delivery.ts';
 export type { LoggedAttempt, LoggedDelivery } from './store/delivery-log-store.ts';
 export type { Subscription } from './domain/subscription.ts';
