@@ -91,6 +91,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     trustedProxies: proxies,
     identities,
     limits: rateLimits(requests.counter, config.limits),
+    maxBodyBytes: config.shares.maxBodyBytes,
     routes: api.routes,
     forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting }),
     pages: publicPages({

@@ -1,9 +1,11 @@
+import { bodySettings, waitingSettings } from '@tocsin/http';
 import {
   brokerSettings,
   databaseSettings,
   drainTimeOf,
   type Environment,
   ownDatabaseUrl,
+  poolOptions,
   processSettings,
   readConfig,
   redisSettings,
@@ -17,14 +19,13 @@ import type { Shares } from './domain/shares.ts';
 
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
 const MEBIBYTE = 1_048_576;
-/** What no operator has to change (contract: Limits). Times are in milliseconds. */
-const SHARES = {
-  wait: 1_000,
-  waitingPerWorkspace: 100,
-  bodyBytesPerWorkspace: 16 * MEBIBYTE,
-  bodyBytes: 256 * MEBIBYTE,
-  body: { deadline: 30_000, progress: 10_000 },
-};
+/** What clients rely on (contract: Limits). Times are in milliseconds. */
+const TIMES = { wait: 1_000, body: { deadline: 30_000, progress: 10_000 } };
+/** Larger rates could not be counted exactly, nor stored as the limit of a workspace. */
+const rate = setting.integer({ min: 1, max: 2_147_483_647 });
+const share = setting.integer({ min: 1, max: 1_000_000 });
+/** At least two of the largest bodies, and at most what a process of several gibibytes has for them. */
+const arrivingBytes = setting.integer({ min: 2 * MEBIBYTE, max: 4_096 * MEBIBYTE });
 
 const settings = {
   ...processSettings,
@@ -42,14 +43,18 @@ const settings = {
     .default('localhost'),
   DEFAULT_WORKSPACE: z.string().toLowerCase().refine(isSlug, 'must be the slug of a workspace').optional(),
   TRUSTED_PROXIES: setting.list.refine(areNetworks, 'must be IP addresses and networks, comma-separated').default([]),
-  RATE_LIMIT_PER_MINUTE: setting.count.default(1_200),
-  ANONYMOUS_RATE_LIMIT_PER_MINUTE: setting.count.default(60),
-  COST_PER_REQUEST: setting.count.default(10),
-  BYTES_PER_REQUEST: setting.count.default(524_288),
-  MAX_REQUESTS_PER_WORKSPACE: setting.count.default(100),
-  MAX_REQUESTS_PER_SERVICE: setting.count.default(256),
-  MAX_CONNECTIONS: setting.count.default(5_000),
-  MAX_CONNECTIONS_PER_NETWORK: setting.count.default(1_000),
+  ...bodySettings,
+  RATE_LIMIT_PER_MINUTE: rate.default(1_200),
+  ANONYMOUS_RATE_LIMIT_PER_MINUTE: rate.default(60),
+  COST_PER_REQUEST: setting.integer({ min: 1, max: 1_000_000 }).default(10),
+  BYTES_PER_REQUEST: setting.integer({ min: 1, max: 1_024 * MEBIBYTE }).default(524_288),
+  MAX_REQUESTS_PER_WORKSPACE: share.default(100),
+  MAX_REQUESTS_PER_SERVICE: share.default(256),
+  MAX_ARRIVING_BYTES: arrivingBytes.default(256 * MEBIBYTE),
+  MAX_ARRIVING_BYTES_PER_WORKSPACE: arrivingBytes.default(16 * MEBIBYTE),
+  MAX_CONNECTIONS: share.default(5_000),
+  MAX_CONNECTIONS_PER_NETWORK: share.default(1_000),
+  ...waitingSettings,
   INCIDENT_URL: setting.serviceUrls,
   CATALOG_URL: setting.serviceUrls,
   CUSTOM_FIELD_URL: setting.serviceUrls,
@@ -78,7 +83,11 @@ export function gatewayConfig(env: Environment) {
       bytesPerRequest: read.BYTES_PER_REQUEST,
     },
     shares: {
-      ...SHARES,
+      ...TIMES,
+      maxBodyBytes: read.MAX_BODY_BYTES,
+      bodyBytesPerWorkspace: read.MAX_ARRIVING_BYTES_PER_WORKSPACE,
+      bodyBytes: read.MAX_ARRIVING_BYTES,
+      waitingPerWorkspace: read.MAX_WAITING_REQUESTS_PER_WORKSPACE,
       requestsPerWorkspace: read.MAX_REQUESTS_PER_WORKSPACE,
       requestsPerService: read.MAX_REQUESTS_PER_SERVICE,
       // The rest of the connections is for other requests.
@@ -107,7 +116,7 @@ export function gatewayDatabase(env: Environment) {
   const read = readConfig(ownDatabase, env);
   return {
     url: read.GATEWAY_DATABASE_URL ?? urlForRole(read.DATABASE_URL, 'tocsin_gateway'),
-    poolSize: read.DATABASE_POOL_SIZE,
+    ...poolOptions(read),
   };
 }
 

@@ -19,9 +19,21 @@ describe('the settings', () => {
       trustedProxies: [],
       defaultWorkspace: undefined,
       limits: { workspace: 1200, anonymous: 60, costPerRequest: 10, bytesPerRequest: 524_288 },
-      shares: { requestsPerWorkspace: 100, requestsPerService: 256 },
+      shares: {
+        requestsPerWorkspace: 100,
+        requestsPerService: 256,
+        waitingPerWorkspace: 100,
+        waiting: 2_500,
+        maxBodyBytes: 1_048_576,
+        bodyBytesPerWorkspace: 16 * 1_048_576,
+        bodyBytes: 256 * 1_048_576,
+      },
       connections: { total: 5_000, perNetwork: 1_000 },
-      database: { url: 'postgres://tocsin_gateway@127.0.0.1:5432/tocsin' },
+      database: {
+        url: 'postgres://tocsin_gateway@127.0.0.1:5432/tocsin',
+        poolSize: 10,
+        deadlines: { read: 2_000 },
+      },
     });
   });
 
@@ -52,6 +64,11 @@ describe('the settings', () => {
     ['WEBHOOK_URL', 'ftp://a'],
     ['DEFAULT_WORKSPACE', 'acme.localhost'],
     ['MAX_CONNECTIONS', '0'],
+    ['MAX_BODY_BYTES', '1048577'],
+    ['MAX_BODY_BYTES', '1000'],
+    ['MAX_ARRIVING_BYTES', '1048576'],
+    ['DATABASE_POOL_SIZE', '2'],
+    ['DATABASE_READ_TIMEOUT_MS', '10000'],
   ])('%s cannot be %s', (name, value) => {
     expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(ConfigError);
     expect(() => gatewayConfig({ ...required, [name]: value })).toThrow(name);

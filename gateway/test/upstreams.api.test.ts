@@ -344,6 +344,17 @@ describe('bodies', () => {
     expect((await sendChunks(gateway, body, { pieces: 16 })).status).toBe(201);
   });
 
+  test('have the limit that the operator has set, which the error names', async () => {
+    const gateway = await open({ env: { MAX_BODY_BYTES: '131072' } });
+    const send = async (length: number) =>
+      gateway.send({ method: 'POST', path: PATH, body: `"${'x'.repeat(length - 2)}"`, token: gateway.bearer });
+    expect(await send(131_073)).toMatchObject({
+      status: 413,
+      body: { code: 'request_body_too_large', message: 'The body must be at most 131072 bytes' },
+    });
+    expect((await send(131_072)).status).toBe(400);
+  });
+
   test('one byte over the limit are refused by the gateway, or in chunks by the service', async () => {
     const gateway = await open();
     const body = JSON.stringify({ title: 'x'.repeat(MAX_BODY_BYTES - 11) });

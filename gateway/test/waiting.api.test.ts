@@ -141,6 +141,18 @@ describe('a request that waits', () => {
     await reaches(gateway, 0);
   });
 
+  test('is refused beyond the places that the operator gives a workspace', async () => {
+    const { gateway, token } = await open({ env: { MAX_WAITING_REQUESTS_PER_WORKSPACE: '1' } });
+    const stream = await openStream(gateway, token);
+    await reaches(gateway, 1);
+    expect(await poll(gateway, token)).toMatchObject({
+      status: 429,
+      body: { details: { limit: 'waiting_requests' } },
+    });
+    stream.close();
+    await reaches(gateway, 0);
+  });
+
   test('has the deadline of its operation', async () => {
     const { service, gateway, token } = await open({ deadline: 700 });
     const response = await poll(gateway, token);

@@ -2,6 +2,7 @@ import os from 'node:os';
 import { createLogger } from '@tocsin/runtime';
 import {
   DELIVERY_STATUSES,
+  deliveryLimits,
   deliveryLog,
   type LoggedAttempt,
   type LoggedDelivery,
@@ -94,7 +95,7 @@ export const webhookCommands: readonly Command[] = [
   },
   {
     name: 'webhook deliveries',
-    summary: 'List the latest deliveries of a workspace, newest first; they are kept for seven days',
+    summary: 'List the latest deliveries of a workspace, newest first; they are kept for seven days by default',
     flags: {
       workspace,
       subscription: { type: 'string', value: 'ID', help: 'only the deliveries of this webhook' },
@@ -131,13 +132,14 @@ export const webhookCommands: readonly Command[] = [
     summary: 'Queue the event of a delivery for the same webhook again, within all limits',
     argument,
     flags: {},
-    run: async (values, { gateway, database, print }) => {
+    run: async (values, { gateway, database, env, print }) => {
+      const limits = deliveryLimits(env);
       const log = deliveryLog(database('webhook'));
       const id = parseId(values.argument, argument.name);
       const { delivery: original } = await log.delivery(id);
       const { slug, isDemo } = await gateway.getWorkspaceById(original.workspaceId);
       if (isDemo) throw new UsageError(`${slug} is a demo workspace, which sends no webhooks`);
-      const delivery = await log.redeliver({ deliveryId: id, requestedBy: operator() });
+      const delivery = await log.redeliver({ deliveryId: id, requestedBy: operator() }, limits);
       const logger = createLogger({
         app: 'admin',
         level: 'info',

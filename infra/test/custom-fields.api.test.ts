@@ -58,6 +58,7 @@ async function start(): Promise<Installation> {
   const incidents = await startIncidents(
     incidentConfig({
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+      REPLICA_WAIT_MS: '5000',
       INCIDENT_DATABASE_URL: database.url(incidentSchema.name),
       GATEWAY_INTERNAL_URL: unavailable.url,
       CATALOG_URL: unavailable.url,

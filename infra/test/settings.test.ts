@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
+import { parse } from 'yaml';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { embeddedConfig } from '../embedded/config.ts';
@@ -61,6 +62,49 @@ test('README and the guides name only settings that .env.example has', () => {
 
 test('.env.example changes nothing when it is copied as it is', () => {
   expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+});
+
+const NUMBERS = Object.fromEntries(
+  [...example.matchAll(/^#([A-Z_]+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+);
+
+test.each(APP_NAMES)('the numbers in .env.example are the defaults of %s', (name) => {
+  const { readConfig } = APPS[name];
+  const fixed = { ...ADDRESSES, TOCSIN_SECRET_KEYS: 'k:x' };
+  // The port of a service that is started alone is chosen by the system.
+  const { PORT, ...numbers } = NUMBERS;
+  expect(Object.keys(numbers).length).toBeGreaterThan(30);
+  expect(readConfig({ ...fixed, ...numbers })).toEqual(readConfig(fixed));
+  expect(PORT).toBe('8080');
+});
+
+test('the numbers of limits in Kubernetes are those of .env.example', () => {
+  const { data } = parse(read('infra/kubernetes/settings/settings.yaml')) as { data: Record<string, string> };
+  const limits = Object.entries(data).filter(([, value]) => /^\d+$/.test(value));
+  expect(limits.length).toBeGreaterThan(25);
+  expect(Object.fromEntries(limits)).toEqual(Object.fromEntries(limits.map(([name]) => [name, NUMBERS[name]])));
+});
+
+/** What a reader says about a value that is no number. */
+function rangeOf(name: string): string | undefined {
+  for (const app of APP_NAMES) {
+    try {
+      APPS[app].readConfig({ ...ADDRESSES, TOCSIN_SECRET_KEYS: 'k:x', [name]: 'x' });
+    } catch (error) {
+      return /^\S+ must be a whole number from (\d+ to \d+)$/.exec((error as Error).message)?.[1];
+    }
+  }
+  return undefined;
+}
+
+test('the guide has the default and the range of each limit', () => {
+  const [, section = ''] = /\n## Limits\n([^]*?)\n## /.exec(read('docs/guides/operations.md')) ?? [];
+  const rows = [...section.matchAll(/^\| `([A-Z_]+)` +\| (\d+) +\| (\d+ to \d+) +\|/gm)];
+  const others = ['PORT', 'INTERNAL_PORT', 'PROMETHEUS_PORT', 'GRAFANA_PORT', 'TOCSIN_DEMO'];
+  const limits = Object.entries(NUMBERS).filter(([name]) => !others.includes(name));
+  expect(rows.map(([, name, number, range]) => [name, number, range]).toSorted()).toEqual(
+    limits.map(([name, number]) => [name, number, rangeOf(name)]).toSorted(),
+  );
 });
 
 test('.env.example explains every setting or its group', () => {

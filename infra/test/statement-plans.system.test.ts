@@ -494,8 +494,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useLists(call);
     await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
-    for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!);
-    for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!);
+    for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
+    for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';

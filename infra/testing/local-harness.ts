@@ -45,6 +45,8 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
         TOCSIN_DATA_DIR: folder,
         TOCSIN_DEMO: '0',
         TOCSIN_NAMESPACE: namespace,
+        // On a busy machine, another service may respond later than a request waits in production.
+        REPLICA_WAIT_MS: '5000',
         DATABASE_URL: database.href,
         AMQP_URL: servers.amqpUrl,
         REDIS_URL: servers.redisUrl,

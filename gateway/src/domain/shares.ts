@@ -9,6 +9,8 @@ export interface Shares {
   waiting: number;
   /** The longest wait for a slot; milliseconds. */
   wait: number;
+  /** Bytes of one request body. */
+  maxBodyBytes: number;
   /** Bytes of request bodies. */
   bodyBytesPerWorkspace: number;
   bodyBytes: number;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, MAX_BODY_BYTES, shareExceeded } from '@tocsin/http';
+import { DomainError, shareExceeded } from '@tocsin/http';
 import type { FairShares } from '@tocsin/runtime';
 import { overloaded } from '../domain/overload.ts';
 import type { BodyTimes } from '../domain/shares.ts';
@@ -26,14 +26,20 @@ const MIN_BYTES = 1_000;
 /** How long a client has to read the refusal of a slow body before its connection is closed; milliseconds. */
 const CLOSE_DELAY = 1_000;
 
-export function bodyReader(shares: FairShares, times: BodyTimes): BodyReader {
-  return { read: async (request, workspaceId) => readBody(request, { shares, times, workspaceId }) };
+export function bodyReader(shares: FairShares, limits: BodyLimits): BodyReader {
+  return { read: async (request, workspaceId) => readBody(request, { shares, limits, workspaceId }) };
+}
+
+interface BodyLimits {
+  times: BodyTimes;
+  maxBytes: number;
 }
 
 async function readBody(
   request: IncomingMessage,
-  { shares, times, workspaceId }: { shares: FairShares; times: BodyTimes; workspaceId: number },
+  { shares, limits, workspaceId }: { shares: FairShares; limits: BodyLimits; workspaceId: number },
 ): Promise<ReceivedBody | undefined> {
+  const { times, maxBytes } = limits;
   if (request.destroyed) return undefined;
   const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody | undefined>();
   const bytes = growingBuffer();
@@ -62,14 +68,14 @@ async function readBody(
   };
 
   const onData = (chunk: Buffer) => {
-    const piece = chunk.subarray(0, MAX_BODY_BYTES + 1 - bytes.length());
+    const piece = chunk.subarray(0, maxBytes + 1 - bytes.length());
     if (!shares.take(workspaceId, piece.length)) {
       refuse(noMemory(shares.heldBy(workspaceId) - held));
       return;
     }
     held += piece.length;
     bytes.append(piece);
-    if (bytes.length() > MAX_BODY_BYTES) finish();
+    if (bytes.length() > maxBytes) finish();
   };
   const onEnd = finish;
   const onClose = () => {

@@ -28,10 +28,10 @@ export function forwarder({
   shares: Shares;
   waiting: WaitingRequests;
 }): Forwarder {
-  const bodies = bodyReader(
-    fairShares({ total: shares.bodyBytes, perHolder: shares.bodyBytesPerWorkspace }),
-    shares.body,
-  );
+  const bodies = bodyReader(fairShares({ total: shares.bodyBytes, perHolder: shares.bodyBytesPerWorkspace }), {
+    times: shares.body,
+    maxBytes: shares.maxBodyBytes,
+  });
   const maxWaiting = shares.requestsPerWorkspace;
   const workspaceSlots = slotPool({
     shares: fairShares({ total: Infinity, perHolder: shares.requestsPerWorkspace }),

@@ -26,6 +26,8 @@ export interface PublicHandlerDependencies {
   trustedProxies: TrustedProxies;
   identities: Identities;
   limits: RateLimits;
+  /** Bytes of one request body. */
+  maxBodyBytes: number;
   routes: RouteTable;
   forwarder: Forwarder;
   /** Pages that need neither workspace nor token, by path. */
@@ -59,7 +61,7 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
     (await findCaller(context, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
   const { identity } = caller;
   context.workspace = identity.workspace;
-  checkContentLength(request);
+  checkContentLength(request, dependencies.maxBodyBytes);
   context.keyId = identity.keyId;
   const resource = dependencies.routes.find(target.path);
   context.operation = resource?.operation(context.method);
@@ -110,13 +112,13 @@ async function findCaller(
 async function refuseAnonymous(
   context: RequestContext,
   slug: string | undefined,
-  { limits, identities, trustedProxies, hosts }: PublicHandlerDependencies,
+  { limits, identities, trustedProxies, hosts, maxBodyBytes }: PublicHandlerDependencies,
 ): Promise<never> {
   await limits.anonymous(context.response, clientNetworkOf(context.request, trustedProxies));
   const exists = slug !== undefined && (await identities.findWorkspaceId(slug)) !== undefined;
   if (!exists) throw unknownHost(hosts);
   context.slug = slug;
-  checkContentLength(context.request);
+  checkContentLength(context.request, maxBodyBytes);
   throw new DomainError('authentication_required', 'Send a valid API token of this workspace', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });

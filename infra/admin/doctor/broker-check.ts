@@ -1,6 +1,6 @@
 import { deadLetterQueueName, exchangeName, type QueueDefinition, QUEUES, queueName } from '@tocsin/contracts';
 import { declareTopology } from '@tocsin/messaging';
-import { brokerSettings, processSettings, readConfig } from '@tocsin/runtime';
+import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { MEMORY_BROKER } from '../../apps.ts';
 import { type Check, count, type Finding, note, ok, problem, unknown } from './check.ts';
@@ -19,13 +19,9 @@ export const BROKER_CHECK: Check = {
   name: 'broker',
   run: async ({ env }) => {
     if (env['TOCSIN_BROKER'] === MEMORY_BROKER) return [note('make start uses no broker')];
-    if ((env['AMQP_URL'] ?? '') === '') {
-      return [unknown('the broker is not checked: set AMQP_URL as the services have it')];
-    }
-    const { AMQP_URL: url, TOCSIN_NAMESPACE: namespace } = readConfig(
-      { AMQP_URL: brokerSettings.AMQP_URL, TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE },
-      env,
-    );
+    const broker = brokerOf(env);
+    if (broker === undefined) return [unknown('the broker is not checked: set AMQP_URL as the services have it')];
+    const { url, namespace } = broker;
     return withConnection(url, async (connection) => {
       const declare = async () => {
         await withConnection(url, async (other) => {
@@ -48,6 +44,26 @@ export const BROKER_CHECK: Check = {
     });
   },
 };
+
+/** The broker that the settings name, if any: a running instance may have one in its own memory. */
+export function brokerOf(env: Environment): { url: string; namespace: string } | undefined {
+  if (env['TOCSIN_BROKER'] === MEMORY_BROKER || (env['AMQP_URL'] ?? '') === '') return undefined;
+  const { AMQP_URL: url, TOCSIN_NAMESPACE: namespace } = readConfig(
+    { AMQP_URL: brokerSettings.AMQP_URL, TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE },
+    env,
+  );
+  return { url, namespace };
+}
+
+/** How many messages wait in a queue; undefined if there is no such queue. */
+export const queueLength = async (
+  { url, namespace }: { url: string; namespace: string },
+  queue: QueueDefinition,
+): Promise<number | undefined> =>
+  withConnection(url, async (connection) => {
+    const state = await exists(connection, async (channel) => channel.checkQueue(queueName(namespace, queue)));
+    return state?.messageCount;
+  });
 
 async function checkQueue(
   connection: ChannelModel,

@@ -1,25 +1,27 @@
 import type { Knex } from '@tocsin/runtime';
+import { retentionDays } from '../../../services/webhook/src/administration.ts';
 import { APP_NAMES, type AppName, APPS } from '../../apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 
 /** Seconds that an event may wait in the outbox. A relay publishes within a second. */
 const MAX_WAIT = 60;
-/** Days after which the inbox's rows should be deleted, with a day to spare. */
-const MAX_INBOX_DAYS = 8;
+/** Days that a sweep, which runs every hour, may be late. */
+const GRACE_DAYS = 1;
 /** Rows that are counted. */
 const MAX_COUNTED = 10_000;
 
 /** Looks for events that are not published, inboxes that are not swept, and dead letters in the databases. */
 export const MESSAGE_CHECK: Check = {
   name: 'messages',
-  run: async ({ database }) => {
+  run: async ({ database, env }) => {
     const findings: Finding[] = [];
-    for (const app of APP_NAMES) findings.push(...(await checkTables(app, database(app))));
+    const inboxDays = retentionDays(env).inbox + GRACE_DAYS;
+    for (const app of APP_NAMES) findings.push(...(await checkTables(app, { db: database(app), inboxDays })));
     return findings.length === 0 ? [ok('no event waits, and there are no dead letters in the databases')] : findings;
   },
 };
 
-async function checkTables(app: AppName, db: Knex): Promise<Finding[]> {
+async function checkTables(app: AppName, { db, inboxDays }: { db: Knex; inboxDays: number }): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { rows: tables } = await db.raw<{ rows: { name: string }[] }>(
     'select tablename as name from pg_tables where schemaname = current_schema()',
@@ -41,12 +43,11 @@ async function checkTables(app: AppName, db: Knex): Promise<Finding[]> {
   }
   if (has('inbox')) {
     const { rows } = await db.raw<{ rows: { queue: string }[] }>(
-      `select queue from inbox where received_at < now() - interval '${MAX_INBOX_DAYS} days' limit 1`,
+      `select queue from inbox where received_at < now() - ? * interval '1 day' limit 1`,
+      [inboxDays],
     );
     if (rows.length > 0) {
-      findings.push(
-        problem(`${app}: the inbox has rows of more than ${MAX_INBOX_DAYS} days: does ${app} run its sweeps?`),
-      );
+      findings.push(problem(`${app}: the inbox has rows of more than ${inboxDays} days: does ${app} run its sweeps?`));
     }
   }
   if (has('dead_letters')) {

@@ -5,6 +5,7 @@ import type { Target } from '../target.ts';
 import { BROKER_CHECK } from './broker-check.ts';
 import { type Check, CHECK_TIME, type CheckContext, type Finding, type Status, unknown } from './check.ts';
 import { CLOCK_CHECK } from './clock-check.ts';
+import { FEED_CHECK } from './feed-check.ts';
 import { MESSAGE_CHECK } from './message-check.ts';
 import { MIGRATION_CHECK } from './migration-check.ts';
 import { NUMBER_CHECK } from './number-check.ts';
@@ -25,6 +26,7 @@ const CHECKS: readonly Check[] = [
   STORAGE_CHECK,
   MESSAGE_CHECK,
   BROKER_CHECK,
+  FEED_CHECK,
   SECRET_CHECK,
 ];
 

@@ -33,7 +33,7 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
   const { database, log, metrics } = base;
   const versionsClient = openVersions({ config, log, override: overrides.versions });
   const internalServices = connectInternalServices({ urls: config.internalUrls, secretKeys: config.secretKeys });
-  const pulls = replicaPulls({ log, metrics });
+  const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const relay = startRelay(base);
   const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
 
@@ -55,7 +55,12 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
     description: new URL('../openapi.json', import.meta.url),
     internalRoutes: internalRoutes({ dependencies }),
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],
-    periodicTasks: [{ name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) }],
+    periodicTasks: [
+      {
+        name: 'deleting expired idempotency keys',
+        work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
+      },
+    ],
     workers: [relay, announcer, pulls],
     clients: [versionsClient, internalServices],
   });

@@ -1,10 +1,11 @@
 import { type Environment, ownDatabaseUrl, readConfig, redisSettings, setting } from '@tocsin/runtime';
-import { serviceConfig, serviceSettings } from '@tocsin/service';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service';
 import { schema } from './schema.ts';
 
 const settings = {
   ...serviceSettings,
   ...redisSettings,
+  ...replicaSettings,
   CATALOG_DATABASE_URL: ownDatabaseUrl,
   GATEWAY_INTERNAL_URL: setting.serviceUrls,
   INCIDENT_URL: setting.serviceUrls,
@@ -18,6 +19,7 @@ export function catalogConfig(env: Environment) {
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.CATALOG_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
+    replicaWait: read.REPLICA_WAIT_MS,
     internalUrls: { gateway: read.GATEWAY_INTERNAL_URL, incident: read.INCIDENT_URL },
   };
 }

@@ -48,7 +48,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const { database, log, metrics } = base;
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
-  const pulls = replicaPulls({ log, metrics });
+  const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
 
@@ -106,7 +106,10 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     periodicTasks: [
-      { name: 'deleting expired idempotency keys', work: async () => sweepIdempotencyKeys(database) },
+      {
+        name: 'deleting expired idempotency keys',
+        work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
+      },
       {
         name: 'rotating the encryption of chat tokens',
         work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),

@@ -7,12 +7,13 @@ import {
   testReceiverSettings,
   testReceiversOf,
 } from '@tocsin/runtime';
-import { serviceConfig, serviceSettings } from '@tocsin/service';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service';
 import { schema } from './schema.ts';
 
 const settings = {
   ...serviceSettings,
   ...redisSettings,
+  ...replicaSettings,
   ...testReceiverSettings,
   INCIDENT_DATABASE_URL: ownDatabaseUrl,
   GATEWAY_INTERNAL_URL: setting.serviceUrls,
@@ -31,6 +32,7 @@ export function incidentConfig(env: Environment) {
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.INCIDENT_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
+    replicaWait: read.REPLICA_WAIT_MS,
     owners: { users: read.GATEWAY_INTERNAL_URL, catalog: read.CATALOG_URL, customFields: read.CUSTOM_FIELD_URL },
     attachmentBaseUrl: read.ATTACHMENT_BASE_URL,
     testReceivers: testReceiversOf(read),

@@ -9,6 +9,23 @@ const base = {
   CUSTOM_FIELD_URL: 'http://custom-field:8080',
 };
 
+test('limits have the defaults of the contract, and a range', () => {
+  expect(incidentConfig(base)).toMatchObject({
+    replicaWait: 800,
+    serviceLimits: { bodyBytes: 1_048_576, idempotencyHours: 24, inboxDays: 7 },
+  });
+  expect(incidentConfig({ ...base, REPLICA_WAIT_MS: '1500' }).replicaWait).toBe(1_500);
+  for (const wrong of [
+    { REPLICA_WAIT_MS: '5001' },
+    // Clients rely on a day.
+    { IDEMPOTENCY_RETENTION_HOURS: '23' },
+    { INBOX_RETENTION_DAYS: '0' },
+  ]) {
+    const [name] = Object.keys(wrong);
+    expect(() => incidentConfig({ ...base, ...wrong })).toThrow(new RegExp(`^${name}: must be a whole number from`));
+  }
+});
+
 test('test receivers may use loopback addresses, except in production', () => {
   const named = { ...base, WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443,[::1]:9443' };
   expect([...incidentConfig(named).testReceivers]).toEqual(['localhost:8443', '[::1]:9443']);

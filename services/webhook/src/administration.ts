@@ -1,4 +1,5 @@
 import type { Knex } from '@tocsin/runtime';
+import type { DeliveryLimits } from './domain/delivery.ts';
 import type { Subscription } from './domain/subscription.ts';
 import { type CiphertextKind, ciphertextStore } from './store/ciphertext-store.ts';
 import {
@@ -13,7 +14,8 @@ import { decrypt } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
 import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
 
-export { newFeedEpoch } from './usecases/feed-epoch.ts';
+export { deliveryLimits, retentionDays } from './config.ts';
+export { feedEpochState, newFeedEpoch } from './usecases/feed-epoch.ts';
 export { DELIVERY_STATUSES, type DeliveryStatus } from './domain/delivery.ts';
 export type { LoggedAttempt, LoggedDelivery } from './store/delivery-log-store.ts';
 export type { Subscription } from './domain/subscription.ts';
@@ -61,6 +63,7 @@ export function deliveryLog(database: Knex, time: Time = databaseTime) {
     }),
 
     /** See `redeliver`. The running dispatchers find the delivery within a second. */
-    redeliver: async (redelivery: Redelivery): Promise<LoggedDelivery> => redeliver({ database, time }, redelivery),
+    redeliver: async (redelivery: Redelivery, limits: DeliveryLimits): Promise<LoggedDelivery> =>
+      redeliver({ database, time, limits }, redelivery),
   };
 }

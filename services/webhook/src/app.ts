@@ -1,5 +1,5 @@
 import { QUEUES } from '@tocsin/contracts';
-import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
+import { CURSOR_PURPOSE, signedCursors, waitingPlaces } from '@tocsin/http';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
@@ -62,6 +62,8 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     metrics,
     log,
     testReceivers: config.testReceivers,
+    requestLimits: config.requestLimits,
+    deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.wake(),
   };
   const feed = {
@@ -76,6 +78,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
 
   return runService(base, {
     routes: routes({ dependencies, feed }),
+    waitingPlaces: waitingPlaces(config.waiting),
     description: new URL('../openapi.json', import.meta.url),
     consumers: [
       {

@@ -1,3 +1,4 @@
+import { MAX_WAITING_REQUESTS, waitingSettings } from '@tocsin/http';
 import {
   type Environment,
   ownDatabaseUrl,
@@ -6,16 +7,52 @@ import {
   testReceiverSettings,
   testReceiversOf,
 } from '@tocsin/runtime';
-import { serviceConfig, serviceSettings } from '@tocsin/service';
+import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service';
 import { z } from 'zod';
+import { DEADLINE, type DeliveryLimits } from './domain/delivery.ts';
+import { CONTRACT_LIMITS, type RequestLimits } from './domain/limits.ts';
 import { schema } from './schema.ts';
+
+const DAY = 86_400_000;
+const { windows: WINDOWS, slots: SLOTS } = CONTRACT_LIMITS;
+
+/** One lock for all processes is enough for a hundred requests a second. */
+const deliveriesPerMinute = setting.integer({ min: 1, max: 6_000 });
+const checksPerMinute = setting.integer({ min: 1, max: 600 });
+/** A request takes up to ten seconds, and some memory, in one process in the worst case. */
+const slots = setting.integer({ min: 1, max: 200 });
+
+/** A receiver is a host name, and also an IP address. */
+const requestSettings = {
+  WEBHOOK_DELIVERIES_PER_MINUTE: deliveriesPerMinute.default(WINDOWS.delivery.all),
+  WEBHOOK_DELIVERIES_PER_MINUTE_PER_WORKSPACE: deliveriesPerMinute.default(WINDOWS.delivery.workspace),
+  WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER: deliveriesPerMinute.default(WINDOWS.delivery.host),
+  WEBHOOK_CHECKS_PER_MINUTE: checksPerMinute.default(WINDOWS.check.all),
+  WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE: checksPerMinute.default(WINDOWS.check.workspace),
+  WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER: checksPerMinute.default(WINDOWS.check.host),
+  WEBHOOK_MAX_REQUESTS: slots.default(SLOTS.all),
+  WEBHOOK_MAX_REQUESTS_PER_WORKSPACE: slots.default(SLOTS.workspace),
+  WEBHOOK_MAX_REQUESTS_PER_RECEIVER: slots.default(SLOTS.host),
+};
+
+const deliverySettings = {
+  /** Events are skipped behind it: fewer than the contract's would lose some that clients rely on. */
+  WEBHOOK_MAX_QUEUED_PER_WORKSPACE: setting.integer({ min: 1_000, max: 10_000 }).default(1_000),
+  /** Longer than the deadline of a delivery. */
+  WEBHOOK_DELIVERY_RETENTION_DAYS: setting.integer({ min: 2, max: 90 }).default(7),
+};
+
+const feedSettings = { WEBHOOK_FEED_RETENTION_DAYS: setting.integer({ min: 1, max: 3_650 }).default(30) };
 
 const settings = {
   ...serviceSettings,
   ...testReceiverSettings,
+  ...waitingSettings,
+  ...requestSettings,
+  ...deliverySettings,
+  ...feedSettings,
   WEBHOOK_DATABASE_URL: ownDatabaseUrl,
-  /** Days that the event feed keeps events. */
-  WEBHOOK_FEED_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
+  WEBHOOK_MAX_WAITING_REQUESTS: setting.integer({ min: 1, max: 100_000 }).default(MAX_WAITING_REQUESTS),
   INCIDENT_URL: setting.serviceUrls,
   /** Template of `resource.url` in events, with {workspace}, {id} and {reference}. Without it events have no link. */
   WEBHOOK_RESOURCE_URL: z
@@ -24,16 +61,79 @@ const settings = {
     .optional(),
 };
 
+type Settings = ReturnType<typeof readConfig<typeof settings>>;
+
 export type WebhookConfig = ReturnType<typeof webhookConfig>;
 
-/** @throws ConfigError naming each setting that is missing or malformed */
+/** @throws ConfigError naming each setting that is missing, malformed or contradicts another one */
 export function webhookConfig(env: Environment) {
-  const read = readConfig(settings, env);
+  const read = readConfig(settings, env, contradictions);
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
     incidentUrls: read.INCIDENT_URL,
     testReceivers: testReceiversOf(read),
     resourceUrl: read.WEBHOOK_RESOURCE_URL,
+    requestLimits: requestLimitsOf(read),
+    deliveryLimits: deliveryLimitsOf(read),
     feedRetentionDays: read.WEBHOOK_FEED_RETENTION_DAYS,
+    waiting: { ofWorkspace: read.MAX_WAITING_REQUESTS_PER_WORKSPACE, inAll: read.WEBHOOK_MAX_WAITING_REQUESTS },
   };
+}
+
+/** What the service keeps, for administration, which works on its data. @throws ConfigError like `webhookConfig` */
+export const deliveryLimits = (env: Environment): DeliveryLimits => deliveryLimitsOf(readConfig(deliverySettings, env));
+
+/** In days. @throws ConfigError like `webhookConfig` */
+export const retentionDays = (env: Environment): { feed: number; inbox: number } => {
+  const { INBOX_RETENTION_DAYS } = retentionSettings;
+  const read = readConfig({ ...feedSettings, INBOX_RETENTION_DAYS }, env);
+  return { feed: read.WEBHOOK_FEED_RETENTION_DAYS, inbox: read.INBOX_RETENTION_DAYS };
+};
+
+const requestLimitsOf = (read: Settings): RequestLimits => ({
+  windows: {
+    delivery: {
+      all: read.WEBHOOK_DELIVERIES_PER_MINUTE,
+      workspace: read.WEBHOOK_DELIVERIES_PER_MINUTE_PER_WORKSPACE,
+      host: read.WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER,
+      ip: read.WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER,
+    },
+    check: {
+      all: read.WEBHOOK_CHECKS_PER_MINUTE,
+      workspace: read.WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE,
+      host: read.WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER,
+      ip: read.WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER,
+    },
+  },
+  slots: {
+    all: read.WEBHOOK_MAX_REQUESTS,
+    workspace: read.WEBHOOK_MAX_REQUESTS_PER_WORKSPACE,
+    host: read.WEBHOOK_MAX_REQUESTS_PER_RECEIVER,
+    ip: read.WEBHOOK_MAX_REQUESTS_PER_RECEIVER,
+  },
+});
+
+const deliveryLimitsOf = (read: ReturnType<typeof readConfig<typeof deliverySettings>>): DeliveryLimits => ({
+  maxQueued: read.WEBHOOK_MAX_QUEUED_PER_WORKSPACE,
+  retention: read.WEBHOOK_DELIVERY_RETENTION_DAYS * DAY,
+});
+
+function contradictions(read: Settings): string[] {
+  const lines: string[] = [];
+  if (read.INBOX_RETENTION_DAYS < read.WEBHOOK_DELIVERY_RETENTION_DAYS) {
+    // An event that comes again after its row in the inbox is deleted would be stored twice.
+    lines.push(
+      `INBOX_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS (${read.WEBHOOK_DELIVERY_RETENTION_DAYS})`,
+    );
+  }
+  const { all, workspace, host } = requestLimitsOf(read).windows.delivery;
+  const minutes = DEADLINE / 60_000;
+  const sendable = minutes * Math.min(all, workspace, host);
+  if (read.WEBHOOK_MAX_QUEUED_PER_WORKSPACE > sendable) {
+    lines.push(
+      `WEBHOOK_MAX_QUEUED_PER_WORKSPACE: must be at most ${sendable}, which the smallest of WEBHOOK_DELIVERIES_PER_MINUTE` +
+        ` and its _PER_WORKSPACE and _PER_RECEIVER lets Tocsin send before the deadline of 24 hours`,
+    );
+  }
+  return lines;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { chooseFairly } from '../src/domain/choose-fairly.ts';
-import { budget, type Destination, SLOTS } from '../src/domain/limits.ts';
+import { budget, CONTRACT_LIMITS, type Destination } from '../src/domain/limits.ts';
 
-const unusedBudget = () => budget('delivery', { windows: [], slots: [] });
+const unusedBudget = () => budget('delivery', { windows: [], slots: [] }, CONTRACT_LIMITS);
 const candidate = (workspaceId: number, host: string): Destination => ({ workspaceId, host, ip: null });
 const workspaces = (chosen: readonly Destination[]) => chosen.map(({ workspaceId }) => workspaceId);
 
@@ -41,10 +41,12 @@ describe('with any candidates', () => {
         const chosen = chooseFairly(candidates, { budget: remaining, after });
         const maxCount = (keys: (string | number)[]) =>
           Math.max(0, ...[...Map.groupBy(keys, (key) => key).values()].map((same) => same.length));
-        expect(chosen.length).toBeLessThanOrEqual(SLOTS.all);
-        expect(maxCount(workspaces(chosen))).toBeLessThanOrEqual(SLOTS.workspace);
-        expect(maxCount(chosen.map(({ host }) => host))).toBeLessThanOrEqual(SLOTS.host);
-        expect(maxCount(chosen.flatMap(({ ip }) => (ip === null ? [] : [ip])))).toBeLessThanOrEqual(SLOTS.ip);
+        expect(chosen.length).toBeLessThanOrEqual(CONTRACT_LIMITS.slots.all);
+        expect(maxCount(workspaces(chosen))).toBeLessThanOrEqual(CONTRACT_LIMITS.slots.workspace);
+        expect(maxCount(chosen.map(({ host }) => host))).toBeLessThanOrEqual(CONTRACT_LIMITS.slots.host);
+        expect(maxCount(chosen.flatMap(({ ip }) => (ip === null ? [] : [ip])))).toBeLessThanOrEqual(
+          CONTRACT_LIMITS.slots.ip,
+        );
         for (const skipped of candidates.filter((each) => !chosen.includes(each)))
           expect(remaining.reachedLimit(skipped)).toBeDefined();
       }),

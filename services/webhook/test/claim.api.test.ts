@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { windowStart } from '../src/domain/limits.ts';
+import { CONTRACT_LIMITS, windowStart } from '../src/domain/limits.ts';
 import { limitStore } from '../src/store/limit-store.ts';
 import { clockTime } from '../src/store/time.ts';
 import { claimDeliveries } from '../src/usecases/claim-deliveries.ts';
 import { activeSubscription, startService, type TestService } from './service.ts';
 
 let service: TestService;
-const dependencies = () => ({ database: service.rows, time: clockTime(service.clock) });
+const dependencies = () => ({
+  database: service.rows,
+  time: clockTime(service.clock),
+  requestLimits: CONTRACT_LIMITS,
+});
 
 /** Workspaces 1 to 3, each with two subscriptions to different hosts. */
 const subscriptions = new Map<string, { id: string; workspaceId: number }>();

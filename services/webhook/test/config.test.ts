@@ -1,8 +1,58 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ConfigError, generateSecretKeys } from '@tocsin/runtime';
 import { webhookConfig } from '../src/config.ts';
+import { CONTRACT_LIMITS } from '../src/domain/limits.ts';
 
 const base = { TOCSIN_SECRET_KEYS: generateSecretKeys(), INCIDENT_URL: 'http://127.0.0.1:1' };
+
+describe('limits', () => {
+  test('are those of the contract', () => {
+    expect(webhookConfig(base)).toMatchObject({
+      requestLimits: CONTRACT_LIMITS,
+      deliveryLimits: { maxQueued: 1_000, retention: 7 * 86_400_000 },
+      feedRetentionDays: 30,
+      waiting: { ofWorkspace: 100, inAll: 2_500 },
+    });
+  });
+
+  test('a limit for receivers applies to host names and to addresses', () => {
+    const { requestLimits } = webhookConfig({
+      ...base,
+      WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER: '60',
+      WEBHOOK_MAX_REQUESTS_PER_RECEIVER: '4',
+    });
+    expect(requestLimits.windows.delivery).toMatchObject({ workspace: 30, host: 60, ip: 60 });
+    expect(requestLimits.slots).toMatchObject({ host: 4, ip: 4 });
+  });
+
+  test.each([
+    ['WEBHOOK_MAX_REQUESTS', '0'],
+    ['WEBHOOK_DELIVERIES_PER_MINUTE', '6001'],
+    ['WEBHOOK_DELIVERY_RETENTION_DAYS', '1'],
+    ['WEBHOOK_FEED_RETENTION_DAYS', '3651'],
+    ['WEBHOOK_MAX_QUEUED_PER_WORKSPACE', '999'],
+  ])('%s cannot be %s', (name, value) => {
+    expect(() => webhookConfig({ ...base, [name]: value })).toThrow(
+      new RegExp(`^${name}: must be a whole number from \\d+ to \\d+$`),
+    );
+  });
+
+  test('an inbox keeps its rows at least as long as the events', () => {
+    const long = { ...base, WEBHOOK_DELIVERY_RETENTION_DAYS: '30' };
+    expect(() => webhookConfig(long)).toThrow(
+      /^INBOX_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS \(30\)$/,
+    );
+    expect(webhookConfig({ ...long, INBOX_RETENTION_DAYS: '30' }).serviceLimits.inboxDays).toBe(30);
+  });
+
+  test('a queue is not longer than what can be sent before the deadline', () => {
+    const slow = { ...base, WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER: '1' };
+    expect(webhookConfig({ ...slow, WEBHOOK_MAX_QUEUED_PER_WORKSPACE: '1440' }).deliveryLimits.maxQueued).toBe(1_440);
+    expect(() => webhookConfig({ ...slow, WEBHOOK_MAX_QUEUED_PER_WORKSPACE: '1441' })).toThrow(
+      /^WEBHOOK_MAX_QUEUED_PER_WORKSPACE: must be at most 1440, /,
+    );
+  });
+});
 
 test('test receivers are host:port pairs', () => {
   const { testReceivers } = webhookConfig({

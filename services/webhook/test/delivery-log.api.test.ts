@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { deliveryLog } from '../src/administration.ts';
+import { deliveryLimits, deliveryLog } from '../src/administration.ts';
 import { clockTime } from '../src/store/time.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
@@ -29,7 +29,8 @@ const failedDelivery = async (): Promise<number> => {
   receiver.respond = () => behave.answer(204);
   return id;
 };
-const redeliver = async (deliveryId: number) => log().redeliver({ deliveryId, requestedBy: 'ana@ops' });
+const redeliver = async (deliveryId: number) =>
+  log().redeliver({ deliveryId, requestedBy: 'ana@ops' }, deliveryLimits({}));
 
 test('every attempt of a delivery is kept, with its result', async () => {
   const { id: subscriptionId } = await activeSubscription(service, receiver.url());

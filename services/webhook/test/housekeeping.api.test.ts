@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createLogger, createMetrics } from '@tocsin/runtime';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { deliveryLimits } from '../src/administration.ts';
 import { clockTime } from '../src/store/time.ts';
-import { webhookMetrics } from '../src/usecases/metrics.ts';
 import { deleteExpiredData } from '../src/usecases/housekeeping.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
@@ -20,15 +19,12 @@ afterEach(async () => {
 });
 
 /** What the service runs once an hour. */
-const deleteExpired = async () => {
-  const time = clockTime(service.clock);
-  const dependencies = { database: service.rows, time };
-  return deleteExpiredData({
-    ...dependencies,
-    log: createLogger({ app: 'test', level: 'silent' }),
-    metrics: webhookMetrics({ ...dependencies, registry: createMetrics('test'), openBreakers: () => 0 }),
+const deleteExpired = async (settings = {}) =>
+  deleteExpiredData({
+    database: service.rows,
+    time: clockTime(service.clock),
+    deliveryLimits: deliveryLimits(settings),
   });
-};
 const count = async (table: string) => (await service.rows(table).select(service.rows.raw('1'))).length;
 
 test('events, their deliveries and the attempts are kept for seven days', async () => {
@@ -41,6 +37,19 @@ test('events, their deliveries and the attempts are kept for seven days', async 
   service.clock.advance(1);
   await deleteExpired();
   expect(await Promise.all(['events', 'deliveries', 'attempts'].map(count))).toEqual([0, 0, 0]);
+});
+
+test('events are kept as long as the operator says', async () => {
+  const forTwoDays = { WEBHOOK_DELIVERY_RETENTION_DAYS: '2' };
+  await activeSubscription(service, receiver.url());
+  await publish(service, {});
+  await settled(service, ({ status }) => status === 'succeeded');
+  service.clock.advance(2 * DAY - 1);
+  await deleteExpired(forTwoDays);
+  expect(await Promise.all(['events', 'deliveries'].map(count))).toEqual([1, 1]);
+  service.clock.advance(1);
+  await deleteExpired(forTwoDays);
+  expect(await Promise.all(['events', 'deliveries'].map(count))).toEqual([0, 0]);
 });
 
 test('expired data is deleted, and nothing else', async () => {

@@ -10,7 +10,7 @@ let receiver: Receiver;
 let addresses: Record<string, string>;
 
 /** Starts a receiver on many loopback addresses, with these host names. */
-async function start(addressesByName: Record<string, string>): Promise<void> {
+async function start(addressesByName: Record<string, string>, settings: Record<string, string> = {}): Promise<void> {
   addresses = addressesByName;
   const names = Object.keys(addressesByName);
   receiver = await startReceiver({ names, host: '0.0.0.0' });
@@ -18,6 +18,7 @@ async function start(addressesByName: Record<string, string>): Promise<void> {
     receivers: [receiver],
     testReceivers: names.map((name) => receiver.hostAndPort(name)),
     overrides: { resolve },
+    settings,
   });
   service.clock.toNextMinute();
 }
@@ -69,6 +70,22 @@ test('100 events for one host are all delivered, ten per minute, without deferra
   expect(all.every(({ status, attempts }) => status === 'succeeded' && attempts === 1)).toBe(true);
   expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(100);
 }, 90_000);
+
+test('the operator sets the windows and the slots', async () => {
+  await start(
+    { 'one.test': '127.0.0.1' },
+    { WEBHOOK_DELIVERIES_PER_MINUTE_PER_RECEIVER: '4', WEBHOOK_MAX_REQUESTS_PER_RECEIVER: '3' },
+  );
+  await activeSubscription(service, receiver.url('/', 'one.test'));
+  receiver.respond = () => behave.hang();
+  await publish(service, ...Array.from({ length: 8 }, (_, n) => ({ id: n + 1 })));
+  await eventually(() => receiver.requests.length === 3);
+  expect(await slots()).toHaveLength(3);
+  receiver.respond = () => behave.answer(204);
+  receiver.closeConnections();
+  await untilIdle();
+  expect(receiver.requests).toHaveLength(4);
+});
 
 describe('an address', () => {
   test('whose window turns out to be full after the claim defers the delivery and uses an attempt', async () => {

@@ -1,14 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   budget,
+  CONTRACT_LIMITS,
   type Destination,
+  type RequestKind,
   SCOPES,
-  SLOTS,
   windowEnd,
   windowKeys,
   windowStart,
-  WINDOWS,
 } from '../src/domain/limits.ts';
+
+type Used = Parameters<typeof budget>[1];
+const contractBudget = (kind: RequestKind, used: Used) => budget(kind, used, CONTRACT_LIMITS);
 
 const to = (host: string, options: Partial<Destination> = {}): Destination => ({
   workspaceId: 1,
@@ -18,8 +21,8 @@ const to = (host: string, options: Partial<Destination> = {}): Destination => ({
 });
 
 /** How many requests to the destinations that `make` returns are within the limits, and which limit is reached then. */
-function capacity(make: (n: number) => Destination, used: Parameters<typeof budget>[1], kind = 'delivery' as const) {
-  const remaining = budget(kind, used);
+function capacity(make: (n: number) => Destination, used: Used, kind = 'delivery' as const) {
+  const remaining = contractBudget(kind, used);
   let n = 0;
   for (; remaining.reachedLimit(make(n)) === undefined; n += 1) remaining.take(make(n));
   return { n, limit: remaining.reachedLimit(make(n)) };
@@ -61,15 +64,15 @@ describe('windows', () => {
   test.each(SCOPES)('of deliveries: %s', (scope) => {
     const destination = to('h', { ip: '8.8.8.8' });
     const key = windowKeys('delivery', destination).find((window) => window.scope === `delivery:${scope}`)!;
-    const limit = WINDOWS.delivery[scope];
+    const limit = CONTRACT_LIMITS.windows.delivery[scope];
     const used = (count: number) => ({ windows: [{ ...key, used: count }], slots: [] });
-    expect(budget('delivery', used(limit - 1)).reachedLimit(destination)).toBeUndefined();
-    expect(budget('delivery', used(limit)).reachedLimit(destination)).toEqual({ scope, resource: 'window' });
-    expect(budget('check', used(limit)).reachedLimit(destination)).toBeUndefined();
+    expect(contractBudget('delivery', used(limit - 1)).reachedLimit(destination)).toBeUndefined();
+    expect(contractBudget('delivery', used(limit)).reachedLimit(destination)).toEqual({ scope, resource: 'window' });
+    expect(contractBudget('check', used(limit)).reachedLimit(destination)).toBeUndefined();
   });
 
   test('taken requests count at once', () => {
-    const remaining = budget('check', { windows: [], slots: [] });
+    const remaining = contractBudget('check', { windows: [], slots: [] });
     const destination = to('h');
     for (let n = 0; n < 2; n += 1) remaining.take(destination);
     expect(remaining.reachedLimit(destination)).toEqual({ scope: 'host', resource: 'slots' });
@@ -78,22 +81,37 @@ describe('windows', () => {
   test('a full window takes precedence over used slots, because it is the longer wait', () => {
     const windows = [{ scope: 'delivery:host', key: 'h', used: 10 }];
     const slots = [to('h'), to('h')];
-    expect(budget('delivery', { windows, slots }).reachedLimit(to('h'))).toEqual({ scope: 'host', resource: 'window' });
+    expect(contractBudget('delivery', { windows, slots }).reachedLimit(to('h'))).toEqual({
+      scope: 'host',
+      resource: 'window',
+    });
   });
 });
 
 test('returns the keys whose limit is reached', () => {
-  const remaining = budget('delivery', {
+  const remaining = contractBudget('delivery', {
     windows: [
       { scope: 'delivery:host', key: 'full.example', used: 10 },
       { scope: 'delivery:host', key: 'half.example', used: 5 },
       { scope: 'check:host', key: 'checked.example', used: 10 },
     ],
-    slots: Array.from({ length: SLOTS.workspace }, (_, n) => to(`h${n}`, { workspaceId: 7 })),
+    slots: Array.from({ length: CONTRACT_LIMITS.slots.workspace }, (_, n) => to(`h${n}`, { workspaceId: 7 })),
   });
   expect(remaining.exhaustedKeys('host')).toEqual(['full.example']);
   expect(remaining.exhaustedKeys('workspace')).toEqual(['7']);
   expect(remaining.exhaustedKeys('all')).toEqual([]);
+});
+
+test('other limits than those of the contract apply in the same way', () => {
+  const limits = {
+    windows: { ...CONTRACT_LIMITS.windows, delivery: { all: 5, workspace: 4, host: 3, ip: 3 } },
+    slots: { all: 9, workspace: 9, host: 9, ip: 9 },
+  };
+  const remaining = budget('delivery', { windows: [], slots: [] }, limits);
+  for (let n = 0; n < 3; n += 1) remaining.take(to('h'));
+  expect(remaining.reachedLimit(to('h'))).toEqual({ scope: 'host', resource: 'window' });
+  remaining.take(to('other'));
+  expect(remaining.reachedLimit(to('third'))).toEqual({ scope: 'workspace', resource: 'window' });
 });
 
 test('windows are clock minutes', () => {

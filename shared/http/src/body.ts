@@ -1,9 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import { setting } from '@tocsin/runtime';
 import { DomainError } from './errors.ts';
 import { checkStorable, parseJson } from './json.ts';
 
 /** contract: Limits */
 export const MAX_BODY_BYTES = 1_048_576;
+/** The largest JSON value of a custom field must fit. */
+const LOWEST_MAX_BODY_BYTES = 131_072;
+
+/** The gateway and all services have the same limit: the gateway cuts a body off behind it, and the service refuses it. */
+export const bodySettings = {
+  MAX_BODY_BYTES: setting.integer({ min: LOWEST_MAX_BODY_BYTES, max: MAX_BODY_BYTES }).default(MAX_BODY_BYTES),
+};
 
 export interface JsonBody {
   /** The exact bytes: idempotency compares these. */
@@ -11,20 +19,24 @@ export interface JsonBody {
   value: Record<string, unknown>;
 }
 
-const tooLarge = () => new DomainError('request_body_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`);
+const tooLarge = (maxBytes: number) =>
+  new DomainError('request_body_too_large', `The body must be at most ${maxBytes} bytes`);
 
 /** @throws DomainError `request_body_too_large` if Content-Length exceeds the limit */
-export function checkContentLength(request: IncomingMessage): void {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+export function checkContentLength(request: IncomingMessage, maxBytes: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /**
- * Reads a body of exactly one JSON object of at most 1 MiB. Stops storing data as soon as the limit is exceeded.
- * @param optional an empty body counts as `{}`
+ * Reads a body of exactly one JSON object. Stops storing data as soon as the limit is exceeded.
+ * @param options.optional an empty body counts as `{}`
  */
-export async function readJsonBody(request: IncomingMessage, optional: boolean): Promise<JsonBody> {
-  checkContentLength(request);
-  const bytes = await readBytes(request);
+export async function readJsonBody(
+  request: IncomingMessage,
+  { optional, maxBytes }: { optional: boolean; maxBytes: number },
+): Promise<JsonBody> {
+  checkContentLength(request, maxBytes);
+  const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };
   checkMediaType(request);
   const value = parseJson(bytes);
@@ -66,17 +78,17 @@ function checkMediaType(request: IncomingMessage): void {
   }
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let length = 0;
   request.on('data', (chunk: Buffer) => {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) {
+    if (length > maxBytes) {
       // Discard the rest: closing the connection could reset it before the client has read the response.
       request.removeAllListeners('data');
       request.resume();
-      reject(tooLarge());
+      reject(tooLarge(maxBytes));
     } else chunks.push(chunk);
   });
   request.once('end', () => resolve(Buffer.concat(chunks)));

@@ -96,6 +96,8 @@ export interface RouteRequest<Params, Query, Body> {
   expectedRevision: number;
   /** From Idempotency-Key, for contracts with `idempotent`. */
   idempotencyKey: string | undefined;
+  /** How long the outcome of a key is kept. */
+  idempotencyHours: number;
   log: Logger;
 }
 

@@ -8,16 +8,18 @@ import {
   type ReadinessCheck,
 } from '@tocsin/runtime';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { MAX_BODY_BYTES } from './body.ts';
 import type { InternalRoute, Route } from './contract.ts';
 import { DESCRIPTION_PATH, descriptionRoute } from './description-route.ts';
 import { drainOf } from './drain.ts';
 import { notFound } from './errors.ts';
 import { HEARTBEAT } from './event-stream.ts';
+import { IDEMPOTENCY_HOURS } from './idempotency.ts';
 import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
-import { internalRouteHandler, routeHandler } from './route-handler.ts';
+import { type HttpLimits, internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
 import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
 import { STREAM_LIFETIME } from './waiting.ts';
@@ -44,15 +46,19 @@ export interface HttpAppOptions {
   streamTimes?: { heartbeat: number; lifetime: { least: number; random: number } };
   /** Default: those of this API. */
   waitingPlaces?: WaitingPlaces;
+  /** Default: those of the contract. */
+  limits?: HttpLimits;
 }
+
+const CONTRACT_LIMITS: HttpLimits = { bodyBytes: MAX_BODY_BYTES, idempotencyHours: IDEMPOTENCY_HOURS };
 
 /**
  * The HTTP API of a service: routes for users, internal routes for other services, the description, health and metrics.
  */
 export function httpApp(options: HttpAppOptions): Express {
   const { principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
-  const { streamTimes = { heartbeat: HEARTBEAT, lifetime: STREAM_LIFETIME }, waitingPlaces: places = waitingPlaces() } =
-    options;
+  const { streamTimes = { heartbeat: HEARTBEAT, lifetime: STREAM_LIFETIME }, limits = CONTRACT_LIMITS } = options;
+  const { waitingPlaces: places = waitingPlaces() } = options;
   const refusals = refusalsOf(metrics, log);
   const app = express();
   app.disable('x-powered-by');
@@ -66,7 +72,7 @@ export function httpApp(options: HttpAppOptions): Express {
   addOperationalRoutes(app, options);
   const timed = requestTimer(metrics);
   if (options.routes.some(({ wait }) => wait !== undefined)) observeWaiting(metrics, places);
-  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places };
+  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places, limits };
   for (const route of [...options.routes].sort(literalFirst)) {
     const handler = routeHandler(route, handling);
     app[route.method](expressPath(route.path), timed(route.id), handler);

@@ -4,8 +4,8 @@ import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import type { Reply, RouteRequest } from './contract.ts';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from './preconditions.ts';
 
-/** How long a key is kept (contract: Idempotency). */
-const RETENTION = '24 hours';
+/** How long a key is kept, unless a setting says longer (contract: Idempotency). */
+export const IDEMPOTENCY_HOURS = 24;
 /**
  * How long a claim without an outcome is valid. No request runs this long, so an older claim belongs to a process that
  * crashed.
@@ -81,7 +81,7 @@ export const idempotencyInProgress = () =>
 
 type KeyedRequest = Pick<
   RouteRequest<unknown, unknown, unknown>,
-  'principal' | 'routeId' | 'params' | 'idempotencyKey' | 'bytes' | 'requestId'
+  'principal' | 'routeId' | 'params' | 'idempotencyKey' | 'idempotencyHours' | 'bytes' | 'requestId'
 >;
 
 /**
@@ -107,7 +107,7 @@ export async function idempotently(
   // With the path: the same body for another incident is a different request.
   const digest = createHash('sha256').update(JSON.stringify(request.params)).update(request.bytes).digest();
   const token = randomUUID();
-  const stored = await claimKey(database, identity, digest, token);
+  const stored = await claimKey(database, { ...identity, digest, token }, request.idempotencyHours);
   if (stored !== undefined) {
     return { ...stored, text: replayText(stored, request.requestId), headers: { [REPLAYED_HEADER]: 'true' } };
   }
@@ -149,11 +149,11 @@ type Identity = Omit<ClaimedRow, 'token'>;
 /** Claims the key. Returns the stored response, or `undefined` if this request now holds the claim. */
 async function claimKey(
   database: Knex,
-  identity: Identity,
-  digest: Buffer,
-  token: string,
+  row: Identity & { digest: Buffer; token: string },
+  hours: number,
 ): Promise<Outcome | undefined> {
-  const row = { ...identity, digest, token };
+  const { digest, token: _, ...identity } = row;
+  const expired = isExpired(database, hours);
   const inserted = await database('idempotency_keys').insert(row).onConflict().ignore().returning('token');
   if (inserted.length === 1) return undefined;
 
@@ -165,12 +165,12 @@ async function claimKey(
       'status',
       'body',
       'revision',
-      database.raw(`claimed_at < now() - interval '${RETENTION}' as expired`),
+      database.raw('? as expired', [expired]),
       database.raw(`claimed_at < now() - interval '${LEASE}' as abandoned`),
     );
   // Released between the two statements: the client can retry.
   if (existing === undefined) throw idempotencyInProgress();
-  if (existing.expired) return takeOver(database, row, `claimed_at < now() - interval '${RETENTION}'`);
+  if (existing.expired) return takeOver(database, row, expired);
   if (!existing.digest.equals(digest)) {
     throw new DomainError('idempotency_key_reused', 'The key was already used with a different request', {
       field: IDEMPOTENCY_HEADER,
@@ -186,13 +186,13 @@ async function claimKey(
       'The outcome of the earlier request is unknown; read the resource before you retry',
     );
   }
-  return takeOver(database, row, `state = 'claimed' and claimed_at < now() - interval '${LEASE}'`);
+  return takeOver(database, row, database.raw(`state = 'claimed' and claimed_at < now() - interval '${LEASE}'`));
 }
 
 async function takeOver(
   database: Knex,
   row: Identity & { digest: Buffer; token: string },
-  condition: string,
+  condition: Knex.Raw,
 ): Promise<undefined> {
   const { digest, token, ...identity } = row;
   const updated = await database('idempotency_keys').where(identity).whereRaw(condition).update({
@@ -209,11 +209,14 @@ async function takeOver(
   return undefined;
 }
 
+const isExpired = (database: Knex, hours: number): Knex.Raw =>
+  database.raw(`claimed_at < now() - ? * interval '1 hour'`, [hours]);
+
 /** Deletes keys past their retention. Returns whether there may be more. */
-export async function sweepIdempotencyKeys(database: Knex): Promise<boolean> {
+export async function sweepIdempotencyKeys(database: Knex, hours: number): Promise<boolean> {
   const old = database('idempotency_keys')
     .select('workspace_id', 'user_id', 'route', 'key')
-    .whereRaw(`claimed_at < now() - interval '${RETENTION}'`)
+    .whereRaw(isExpired(database, hours))
     .limit(1_000);
   return (
     (await database('idempotency_keys').whereIn(['workspace_id', 'user_id', 'route', 'key'], old).delete()) === 1_000

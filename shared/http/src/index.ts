@@ -1,5 +1,5 @@
 export { checkAccess } from './access.ts';
-export { checkContentLength, type JsonBody, MAX_BODY_BYTES, readJsonBody } from './body.ts';
+export { bodySettings, checkContentLength, type JsonBody, MAX_BODY_BYTES, readJsonBody } from './body.ts';
 export {
   type Contract,
   type Contracts,
@@ -32,6 +32,7 @@ export { drainOf } from './drain.ts';
 export type { EventStream, ServerSentEvent, StreamPart } from './event-stream.ts';
 export { visibleFrom } from './history.ts';
 export { httpApp, type HttpAppOptions } from './http-app.ts';
+export type { HttpLimits } from './route-handler.ts';
 export {
   idempotencyInProgress,
   createIdempotencyTable,
@@ -39,6 +40,7 @@ export {
   type IdempotencyClaim,
   idempotently,
   type Outcome,
+  IDEMPOTENCY_HOURS,
   sweepIdempotencyKeys,
 } from './idempotency.ts';
 export { pagesOrAll } from './change-pages.ts';
@@ -111,4 +113,4 @@ export { toDomainError } from './to-domain-error.ts';
 export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
 export { validate } from './validate.ts';
 export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type Waiting } from './waiting.ts';
-export { type WaitingPlaces, waitingPlaces } from './waiting-places.ts';
+export { MAX_WAITING_REQUESTS, type WaitingPlaces, waitingPlaces, waitingSettings } from './waiting-places.ts';

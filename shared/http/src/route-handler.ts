@@ -21,12 +21,20 @@ import type { WaitingPlaces } from './waiting-places.ts';
 
 const NOTHING = z.strictObject({});
 
+/** The limits that are settings. */
+export interface HttpLimits {
+  bodyBytes: number;
+  /** How long the outcome of an Idempotency-Key is kept. */
+  idempotencyHours: number;
+}
+
 export interface RouteHandlerOptions {
   principals: PrincipalVerifier;
   log: Logger;
   checkReplies: boolean;
   unsentBytes: UnsentBytes;
   waitingPlaces: WaitingPlaces;
+  limits: HttpLimits;
   /** Milliseconds. */
   streamTimes: { heartbeat: number; lifetime: { least: number; random: number } };
 }
@@ -50,7 +58,7 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Reques
     const newWork = () => requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
     const waiting = waitingOf(route, { request, response, workspaceId, options });
     const reply = await runForRequest(newWork(), async () =>
-      handle(route, { request, principal, waiting, log: options.log }).catch((error: unknown) => {
+      handle(route, { request, principal, waiting, options }).catch((error: unknown) => {
         if (options.checkReplies) checkError(route, error);
         throw error;
       }),
@@ -116,9 +124,10 @@ const requestWork = (response: Response, options: { holder: number | string; rea
 /** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
 async function handle(
   route: Route,
-  from: { request: Request; principal: Principal; waiting: Waiting | undefined; log: Logger },
+  from: { request: Request; principal: Principal; waiting: Waiting | undefined; options: RouteHandlerOptions },
 ): Promise<Reply> {
-  const { request, principal, waiting, log } = from;
+  const { request, principal, waiting } = from;
+  const { log, limits } = from.options;
   const requestId = requestIdOf(request);
   const params = validate(
     route.params ?? NOTHING,
@@ -130,7 +139,10 @@ async function handle(
   const body =
     route.method === 'get'
       ? { bytes: Buffer.alloc(0), value: {} }
-      : await readJsonBody(request, route.body === undefined || route.bodyOptional === true);
+      : await readJsonBody(request, {
+          optional: route.body === undefined || route.bodyOptional === true,
+          maxBytes: limits.bodyBytes,
+        });
   return route.handle({
     params,
     query,
@@ -141,6 +153,7 @@ async function handle(
     routeId: route.id,
     expectedRevision,
     idempotencyKey,
+    idempotencyHours: limits.idempotencyHours,
     log: log.child({ request_id: requestId }),
     ...(waiting !== undefined && { waiting }),
   });

@@ -1,4 +1,4 @@
-import { fairShares } from '@tocsin/runtime';
+import { fairShares, setting } from '@tocsin/runtime';
 import { DomainError, shareExceeded } from './errors.ts';
 
 /** How many requests may wait at the same time (contract: Waiting and streaming). */
@@ -14,11 +14,16 @@ export interface WaitingPlaces {
 
 const OF_WORKSPACE = 100;
 /** A waiting request costs some tens of kilobytes. */
-const IN_ALL = 2_500;
+export const MAX_WAITING_REQUESTS = 2_500;
+
+/** Of the gateway and of services with operations that wait. */
+export const waitingSettings = {
+  MAX_WAITING_REQUESTS_PER_WORKSPACE: setting.integer({ min: 1, max: 100_000 }).default(OF_WORKSPACE),
+};
 /** Seconds. Places become free at any time, because no request waits for longer than two minutes. */
 const RETRY_AFTER = 5;
 
-export function waitingPlaces({ ofWorkspace = OF_WORKSPACE, inAll = IN_ALL } = {}): WaitingPlaces {
+export function waitingPlaces({ ofWorkspace = OF_WORKSPACE, inAll = MAX_WAITING_REQUESTS } = {}): WaitingPlaces {
   const shares = fairShares({ total: inAll, perHolder: ofWorkspace });
   let count = 0;
   return {

@@ -10,6 +10,7 @@ import {
   implement,
   internalRoute,
   listen,
+  type HttpLimits,
   MAX_BODY_BYTES,
   pathId,
   openPrincipalVerifier,
@@ -89,8 +90,8 @@ let server: HttpServer;
 let client: Client;
 const logged: string[] = [];
 
-beforeAll(async () => {
-  const app = httpApp({
+const openApp = (limits?: HttpLimits) =>
+  httpApp({
     routes,
     internalRoutes: [
       internalRoute({
@@ -109,8 +110,11 @@ beforeAll(async () => {
     log: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void logged.push(line) } }),
     metrics: createMetrics('test'),
     checkReplies: true,
+    ...(limits !== undefined && { limits }),
   });
-  server = await listen(app, { host: '127.0.0.1', port: 0 });
+
+beforeAll(async () => {
+  server = await listen(openApp(), { host: '127.0.0.1', port: 0 });
   client = httpClient(server.url, asUser('test'));
 });
 afterAll(async () => server.close());
@@ -143,6 +147,20 @@ describe('a body', () => {
     const body = (size: number) => `{"name":"${'a'.repeat(size - frame)}"}`;
     expect((await client.post('/things', body(MAX_BODY_BYTES))).status).toBe(201);
     expect(outcome(await client.post('/things', body(MAX_BODY_BYTES + 1)))).toBe('413 request_body_too_large');
+  });
+
+  test('has the limit of the installation, which the error names', async () => {
+    const other = await listen(openApp({ bodyBytes: 200_000, idempotencyHours: 24 }), { host: '127.0.0.1', port: 0 });
+    try {
+      const body = { name: 'a'.repeat(200_001 - '{"name":""}'.length) };
+      const { status, body: error } = await httpClient(other.url, asUser('test')).post('/things', body);
+      expect([status, error]).toMatchObject([
+        413,
+        { code: 'request_body_too_large', message: 'The body must be at most 200000 bytes' },
+      ]);
+    } finally {
+      await other.close();
+    }
   });
 
   test('without Content-Length is rejected at 1 MiB, while it streams', async () => {

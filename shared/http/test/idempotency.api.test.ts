@@ -4,6 +4,7 @@ import { type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,
+  IDEMPOTENCY_HOURS,
   idempotently,
   invalidRequest,
   type Reply,
@@ -34,13 +35,22 @@ interface Attempt {
   user?: number;
   parent?: number;
   requestId?: string;
+  hours?: number;
   work?: () => void;
 }
 
-const requestOf = ({ key, body = '{}', user = 42, parent = 1, requestId = 'r-1' }: Omit<Attempt, 'work'>) => ({
+const requestOf = ({
+  key,
+  body = '{}',
+  user = 42,
+  parent = 1,
+  requestId = 'r-1',
+  hours = IDEMPOTENCY_HOURS,
+}: Omit<Attempt, 'work'>) => ({
   principal: testPrincipal({ user_id: user }),
   routeId: 'createThing',
   idempotencyKey: key,
+  idempotencyHours: hours,
   params: { id: parent },
   bytes: Buffer.from(body),
   requestId,
@@ -253,13 +263,28 @@ describe('an effect outside the transaction of the outcome', () => {
   });
 });
 
+test('keys are kept as long as the operator says', async () => {
+  const key = newKey();
+  const attempt = { key, hours: 48 };
+  const first = await create(attempt);
+  await age(key, '47 hours');
+  await sweepIdempotencyKeys(knex, 48);
+  expect(await create(attempt)).toMatchObject({ text: (first as Reply).text });
+  await age(key, '49 hours');
+  expect(await create({ ...attempt, body: 'different' })).toMatchObject({ status: 201 });
+  expect(await things(key)).toBe(2);
+  await age(key, '49 hours');
+  await sweepIdempotencyKeys(knex, 48);
+  expect(await knex('idempotency_keys').where({ key })).toEqual([]);
+});
+
 test('keys past their retention are deleted', async () => {
   const old = newKey();
   const recent = newKey();
   await create({ key: old });
   await create({ key: recent });
   await age(old, '25 hours');
-  await sweepIdempotencyKeys(knex);
+  await sweepIdempotencyKeys(knex, IDEMPOTENCY_HOURS);
   const kept = await knex('idempotency_keys').whereIn('key', [old, recent]).select<{ key: string }[]>('key');
   expect(kept).toEqual([{ key: recent }]);
 });

@@ -18,8 +18,6 @@ export interface ConsumerOptions {
   handlers: EventHandlers;
   log: Logger;
   metrics: Metrics;
-  /** Called after an event's transaction has committed. */
-  onCommit?: () => void;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface ConsumerOptions {
  * requeued without counting a delivery, and after each pause one message tests whether the database works again.
  */
 export function startConsumer(options: ConsumerOptions): Subscription {
-  const { broker, database, queue, handlers, log, metrics, onCommit } = options;
+  const { broker, database, queue, handlers, log, metrics } = options;
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
 
   /** Returns false for an event that was handled before. */
@@ -56,7 +54,6 @@ export function startConsumer(options: ConsumerOptions): Subscription {
         const isNew = await handleOnce(event, type);
         subscription.resume();
         if (isNew) observed.observeDelay(event.occurred_at);
-        if (isNew) onCommit?.();
         return conclude('ack', isNew ? 'handled' : 'duplicate');
       } catch (error) {
         const context = { err: error, queue: queue.name, message: identity };

@@ -11,14 +11,14 @@ export async function createInboxTable(knex: Knex): Promise<void> {
   });
 }
 
-/** Days that inbox rows are kept to detect duplicates. */
-const INBOX_DAYS = 7;
+/** Days that inbox rows are kept to detect duplicates, unless a setting says otherwise. */
+export const INBOX_DAYS = 7;
 
 /** Deletes the rows of events too old to be delivered again. Returns whether there may be more. */
-export async function sweepInbox(database: Knex): Promise<boolean> {
+export async function sweepInbox(database: Knex, days: number): Promise<boolean> {
   const old = database('inbox')
     .select('queue', 'message_id')
-    .where('received_at', '<', database.raw(`now() - interval '${INBOX_DAYS} days'`))
+    .where('received_at', '<', database.raw(`now() - ? * interval '1 day'`, [days]))
     .limit(1_000);
   return (await database('inbox').whereIn(['queue', 'message_id'], old).delete()) === 1_000;
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
+import { DATABASE_DEADLINES } from './database-deadlines.ts';
 import { findKnownSecretViolation } from './known-secrets.ts';
 
 export { ConfigError } from './config-error.ts';
@@ -17,9 +18,14 @@ const MAX_FILE_BYTES = 65_536;
  * Reads a process's settings at its start. An empty variable counts as unset, because Compose passes unset ones like
  * that. A secret can be in a file, which `<name>_FILE` names. In production a published secret, such as a default of an
  * earlier release, is an error.
+ * @param contradictions returns a line for each setting that does not fit another one: `<name>: must …`
  * @throws ConfigError naming each variable that is missing or malformed
  */
-export function readConfig<Shape extends z.ZodRawShape>(shape: Shape, env: Environment): z.output<z.ZodObject<Shape>> {
+export function readConfig<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  env: Environment,
+  contradictions: (read: z.output<z.ZodObject<Shape>>) => string[] = () => [],
+): z.output<z.ZodObject<Shape>> {
   const violations: string[] = [];
   const present: Record<string, string> = {};
   for (const name of Object.keys(shape)) {
@@ -38,7 +44,7 @@ export function readConfig<Shape extends z.ZodRawShape>(shape: Shape, env: Envir
       if (!unreadable.has(name))
         violations.push(`${name}: ${present[name] === undefined ? 'is not set' : issue.message}`);
     }
-  }
+  } else violations.push(...contradictions(parsed.data));
   if (env['NODE_ENV'] === 'production') {
     for (const [name, value] of Object.entries(present)) {
       const violation = findKnownSecretViolation(name, value);
@@ -111,14 +117,24 @@ const items = z.string().transform((value) =>
     .filter((item) => item !== ''),
 );
 
+/** A number that is written in digits only. */
+const integer = ({ min, max }: { min: number; max: number }) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .pipe(z.number(message).min(min, message).max(max, message));
+};
+
 const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
 
 /** Schemas for settings of common types. */
 export const setting = {
   url,
   flag,
-  port: z.coerce.number().int().min(0).max(65535),
-  count: z.coerce.number().int().min(1),
+  integer,
+  port: integer({ min: 0, max: 65_535 }),
   /** The host of a server for clients; by default both loopback addresses, 127.0.0.1 and ::1. */
   loopback: z.string().default('localhost'),
   /** Comma-separated; blank items are dropped. */
@@ -167,8 +183,17 @@ const postgres = url(['postgres:', 'postgresql:']);
 /** `<SERVICE>_DATABASE_URL` has priority; without it a service uses its own role on the server of `DATABASE_URL`. */
 export const databaseSettings = {
   DATABASE_URL: postgres.default('postgres://postgres@127.0.0.1:5432/tocsin'),
-  DATABASE_POOL_SIZE: setting.count.default(10),
+  /** At least a connection for a request, another one that it needs meanwhile, and one for background work. */
+  DATABASE_POOL_SIZE: integer({ min: 3, max: 500 }).default(10),
+  /** Statement time of a request that only reads; operations have ten seconds in all. */
+  DATABASE_READ_TIMEOUT_MS: integer({ min: 500, max: 8_000 }).default(DATABASE_DEADLINES.read),
 };
+
+/** The options of a pool that follow from `databaseSettings`. */
+export const poolOptions = (read: { DATABASE_POOL_SIZE: number; DATABASE_READ_TIMEOUT_MS: number }) => ({
+  poolSize: read.DATABASE_POOL_SIZE,
+  deadlines: { read: read.DATABASE_READ_TIMEOUT_MS },
+});
 
 export const ownDatabaseUrl = postgres.optional();
 

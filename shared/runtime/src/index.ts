@@ -16,6 +16,7 @@ export {
   drainTimeOf,
   type Environment,
   ownDatabaseUrl,
+  poolOptions,
   processSettings,
   readConfig,
   redisSettings,

@@ -34,6 +34,26 @@ describe('settings', () => {
     });
   });
 
+  test('numbers have a range, which the error names', () => {
+    const numbers = { COUNT: setting.integer({ min: 2, max: 40 }).default(7) };
+    expect(readConfig(numbers, {})).toEqual({ COUNT: 7 });
+    for (const text of ['2', '40']) expect(readConfig(numbers, { COUNT: text })).toEqual({ COUNT: Number(text) });
+    for (const text of ['1', '41', '2.5', '-3', '0x10', '1e1', ' 7', 'seven', '9'.repeat(400)]) {
+      expect(() => readConfig(numbers, { COUNT: text })).toThrow(/^COUNT: must be a whole number from 2 to 40$/);
+    }
+  });
+
+  test('may contradict each other, which is checked when each of them is valid', () => {
+    const { COUNT } = { COUNT: setting.integer({ min: 1, max: 9 }).default(1) };
+    const read = (env: Record<string, string>) =>
+      readConfig({ MIN: COUNT, MAX: COUNT }, env, ({ MIN, MAX }) =>
+        MIN > MAX ? [`MIN: must be at most MAX (${MAX})`] : [],
+      );
+    expect(read({ MIN: '2', MAX: '3' })).toEqual({ MIN: 2, MAX: 3 });
+    expect(() => read({ MIN: '2' })).toThrow(/^MIN: must be at most MAX \(1\)$/);
+    expect(() => read({ MIN: '2', MAX: '0' })).toThrow(/^MAX: must be a whole number from 1 to 9$/);
+  });
+
   test('are converted', () => {
     expect(readConfig(shape, { ...enough, PORT: '8080', PEERS: 'a, b,,' })).toMatchObject({
       PORT: 8080,

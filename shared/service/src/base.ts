@@ -16,7 +16,7 @@ import {
   observeDatabase,
   openDatabase,
 } from '@tocsin/runtime';
-import type { ServiceConfig } from './config.ts';
+import { CONTRACT_LIMITS, type ServiceConfig, type ServiceLimits } from './config.ts';
 
 const FIRST_RUN_WITHIN = 30_000;
 const TASK_INTERVAL = 3_600_000;
@@ -51,6 +51,7 @@ export interface ServiceBase {
   readonly address: { host: string; port: number };
   /** How long the servers announce their end; milliseconds. */
   readonly drainTime: number;
+  readonly limits: ServiceLimits;
   readonly checkReplies: boolean;
   readonly firstRunWithin: number;
   readonly taskInterval: number;
@@ -95,6 +96,7 @@ export function openBase(options: {
     readinessChecks: [databaseCheck, { name: 'broker', required: false, check: async () => broker.connected }],
     address: config.http,
     drainTime: config.drainTime,
+    limits: config.serviceLimits ?? CONTRACT_LIMITS,
     checkReplies: overrides.checkReplies === true,
     firstRunWithin: overrides.firstRunWithin ?? FIRST_RUN_WITHIN,
     taskInterval: overrides.taskInterval ?? TASK_INTERVAL,

@@ -1,14 +1,44 @@
+import { bodySettings, IDEMPOTENCY_HOURS, MAX_BODY_BYTES } from '@tocsin/http';
+import { INBOX_DAYS } from '@tocsin/messaging';
 import {
   brokerSettings,
+  type DatabaseOptions,
   databaseSettings,
   drainTimeOf,
+  poolOptions,
   processSettings,
   type readConfig,
+  setting,
   urlForRole,
 } from '@tocsin/runtime';
 
+/**
+ * How long rows are kept that detect repetitions. Clients rely on 24 hours for keys. An inbox must be longer than any
+ * outage after which an event is published again.
+ */
+export const retentionSettings = {
+  IDEMPOTENCY_RETENTION_HOURS: setting.integer({ min: IDEMPOTENCY_HOURS, max: 720 }).default(IDEMPOTENCY_HOURS),
+  INBOX_RETENTION_DAYS: setting.integer({ min: 1, max: 90 }).default(INBOX_DAYS),
+};
+
 /** The settings that all services have. A service adds the URL of its own database and its other settings. */
-export const serviceSettings = { ...processSettings, ...databaseSettings, ...brokerSettings };
+export const serviceSettings = {
+  ...processSettings,
+  ...databaseSettings,
+  ...brokerSettings,
+  ...bodySettings,
+  ...retentionSettings,
+};
+
+/** The limits of every service that are settings. */
+export interface ServiceLimits {
+  /** Bytes of a request body. */
+  bodyBytes: number;
+  /** How long the outcome of an Idempotency-Key is kept. */
+  idempotencyHours: number;
+  /** How long rows of the inbox are kept. */
+  inboxDays: number;
+}
 
 /** The configuration that follows from `serviceSettings`. */
 export interface ServiceConfig {
@@ -21,9 +51,17 @@ export interface ServiceConfig {
   secretKeys: string;
   /** The prefix of every name on the broker and in Redis. */
   namespace: string;
-  database: { url: string; poolSize: number };
+  database: Pick<DatabaseOptions, 'url' | 'poolSize' | 'deadlines'>;
   amqpUrl: string;
+  /** Default: those of the contract. The gateway has neither operations of its own nor an inbox. */
+  serviceLimits?: ServiceLimits;
 }
+
+export const CONTRACT_LIMITS: ServiceLimits = {
+  bodyBytes: MAX_BODY_BYTES,
+  idempotencyHours: IDEMPOTENCY_HOURS,
+  inboxDays: INBOX_DAYS,
+};
 
 /**
  * Returns the part of a service's configuration that all services have.
@@ -33,7 +71,7 @@ export interface ServiceConfig {
 export function serviceConfig(
   read: ReturnType<typeof readConfig<typeof serviceSettings>>,
   own: { schema: { readonly name: string }; databaseUrl: string | undefined },
-): ServiceConfig {
+): ServiceConfig & { serviceLimits: ServiceLimits } {
   return {
     http: { host: read.HOST, port: read.PORT },
     drainTime: drainTimeOf(read),
@@ -43,8 +81,13 @@ export function serviceConfig(
     namespace: read.TOCSIN_NAMESPACE,
     database: {
       url: own.databaseUrl ?? urlForRole(read.DATABASE_URL, `tocsin_${own.schema.name}`),
-      poolSize: read.DATABASE_POOL_SIZE,
+      ...poolOptions(read),
     },
     amqpUrl: read.AMQP_URL,
+    serviceLimits: {
+      bodyBytes: read.MAX_BODY_BYTES,
+      idempotencyHours: read.IDEMPOTENCY_RETENTION_HOURS,
+      inboxDays: read.INBOX_RETENTION_DAYS,
+    },
   };
 }

@@ -1,7 +1,7 @@
 export { announceVersions } from './announce-versions.ts';
 export { openBase, type ServiceBase, type ServiceOverrides } from './base.ts';
-export { type ServiceConfig, serviceConfig, serviceSettings } from './config.ts';
-export { pullPages, type PullPosition, type ReplicaPulls, replicaPulls } from './replica-pulls.ts';
+export { retentionSettings, type ServiceConfig, serviceConfig, serviceSettings } from './config.ts';
+export { pullPages, type PullPosition, type ReplicaPulls, replicaPulls, replicaSettings } from './replica-pulls.ts';
 export { type RunningService, runService } from './run-service.ts';
 export type {
   BatchConsumerSpec,

@@ -1,4 +1,4 @@
-import { Counter, type Logger, type Metrics, settleWithin } from '@tocsin/runtime';
+import { Counter, type Logger, type Metrics, setting, settleWithin } from '@tocsin/runtime';
 import type { ServiceWorker } from './spec.ts';
 
 /** Pulls the changes of replicas from their owners. */
@@ -16,8 +16,11 @@ export interface ReplicaPulls extends ServiceWorker {
   }): Promise<Result | undefined>;
 }
 
-/** Milliseconds. */
-const DEADLINE = 800;
+/** The settings of services with replicas. */
+export const replicaSettings = {
+  /** How long a request waits for changes. One page of them may take longer than the longest wait. */
+  REPLICA_WAIT_MS: setting.integer({ min: 100, max: 5_000 }).default(800),
+};
 /** Further pulls stop when no request waits for them any more, and continue with the next request. */
 const MAX_IN_BACKGROUND = 8;
 
@@ -31,8 +34,9 @@ interface Run {
   isLate: boolean;
 }
 
-export function replicaPulls(options: { log: Logger; metrics: Metrics; deadline?: number }): ReplicaPulls {
-  const { log, metrics, deadline = DEADLINE } = options;
+/** @param options.deadline milliseconds that a request waits for a pull */
+export function replicaPulls(options: { log: Logger; metrics: Metrics; deadline: number }): ReplicaPulls {
+  const { log, metrics, deadline } = options;
   const waits = new Counter({
     name: 'tocsin_replica_pulls_total',
     help: 'Requests that waited for changes of a replica, by outcome; after `failed` and `late` the replica may be stale',

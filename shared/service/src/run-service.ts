@@ -58,8 +58,8 @@ async function readDescription({ description }: ServiceSpec<string>): Promise<Bu
 
 /** The routes of the spec, their description, health, readiness and metrics. */
 function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: Buffer | undefined) {
-  const { routes, internalRoutes = [], clients = [] } = spec;
-  const { principals, log, build, metrics, checkReplies } = base;
+  const { routes, internalRoutes = [], clients = [], waitingPlaces } = spec;
+  const { principals, log, build, metrics, checkReplies, limits } = base;
   const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
   observeDependencies(readinessChecks, metrics);
   const isStuck = () => isDatabaseStuck(base.database);
@@ -74,14 +74,18 @@ function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: B
     log,
     metrics,
     checkReplies,
+    limits,
+    ...(waitingPlaces !== undefined && { waitingPlaces }),
   });
 }
 
 function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): ServiceWorker[] {
-  const { broker, database, log, metrics } = base;
+  const { broker, database, log, metrics, limits } = base;
   const { consumers = [], periodicTasks = [], workers = [] } = spec;
   const inbox: PeriodicTaskSpec[] =
-    consumers.length === 0 ? [] : [{ name: 'deleting old inbox rows', work: async () => sweepInbox(database) }];
+    consumers.length === 0
+      ? []
+      : [{ name: 'deleting old inbox rows', work: async () => sweepInbox(database, limits.inboxDays) }];
   return [
     ...consumers.map((consumer) =>
       'handleBatch' in consumer

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { QueueDefinition } from '@tocsin/contracts';
-import type { InternalRoute, Route } from '@tocsin/http';
+import type { InternalRoute, Route, WaitingPlaces } from '@tocsin/http';
 import type { BatchConsumerOptions, EventHandlers } from '@tocsin/messaging';
 import type { ReadinessCheck } from '@tocsin/runtime';
 
@@ -25,8 +25,6 @@ export type BatchConsumerSpec = Pick<BatchConsumerOptions, 'queue' | 'findWanted
 export interface ConsumerSpec {
   queue: QueueDefinition;
   handlers: EventHandlers;
-  /** Called after an event's transaction has committed. */
-  onCommit?: () => void;
 }
 
 /** Work that repeats; the first run is soon after the start. See `startPeriodicTask`. */
@@ -51,6 +49,8 @@ export interface ServerSpec {
 export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
+  /** For routes that wait; default: the places of the contract. */
+  waitingPlaces?: WaitingPlaces;
   /** The file with the generated description of the routes, which the gateway reads from the running service. */
   description?: URL;
   /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */

@@ -22,7 +22,7 @@ export interface ServiceHarness {
   databaseUrl: string;
   broker: MemoryBroker;
   /** Common settings; the name of the database's setting depends on the service. */
-  settings: { NODE_ENV: 'test'; TOCSIN_SECRET_KEYS: string };
+  settings: { NODE_ENV: 'test'; TOCSIN_SECRET_KEYS: string; REPLICA_WAIT_MS: string };
   /** For `startApp`. Set `TEST_LOG` to a level to see the log. */
   overrides: { log: Logger; broker: MemoryBroker; checkReplies: true; firstRunWithin: number };
   /** @param fakes what the tests run for the app; stopped after it, in order, before the database is dropped */
@@ -41,7 +41,8 @@ export async function serviceHarness(
     database,
     databaseUrl: database.url(schema.name),
     broker,
-    settings: { NODE_ENV: 'test', TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS },
+    // On a busy machine, another service may respond later than a request waits in production.
+    settings: { NODE_ENV: 'test', TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, REPLICA_WAIT_MS: '5000' },
     overrides: {
       log: createLogger({ app: name, level: process.env.TEST_LOG ?? 'silent' }),
       broker,

@@ -5,10 +5,13 @@ import { readRetryAfter } from './retry-after.ts';
 export const MAX_ATTEMPTS = 8;
 /** Counted from when the delivery was queued; milliseconds, like all durations here. */
 export const DEADLINE = 24 * 3_600_000;
-/** Deliveries that a workspace may have waiting, queued or held. */
-export const MAX_QUEUED = 1_000;
-/** How long events and their deliveries are kept. */
-export const RETENTION = 7 * 24 * 3_600_000;
+/** The limits of deliveries that are settings. */
+export interface DeliveryLimits {
+  /** Deliveries that a workspace may have waiting, queued or held. */
+  maxQueued: number;
+  /** How long events and their deliveries are kept; milliseconds, longer than the deadline. */
+  retention: number;
+}
 
 const FIRST_DELAY = 5_000;
 const MAX_DELAY = 3_600_000;

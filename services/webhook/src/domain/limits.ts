@@ -5,18 +5,25 @@ export type RequestKind = 'delivery' | 'check';
 export const SCOPES = ['all', 'workspace', 'host', 'ip'] as const;
 export type LimitScope = (typeof SCOPES)[number];
 
-/** Requests that may start in one fixed minute (contract: Limits). */
-export const WINDOWS: Record<RequestKind, Record<LimitScope, number>> = {
-  delivery: { all: 120, workspace: 30, host: 10, ip: 10 },
-  check: { all: 30, workspace: 3, host: 3, ip: 3 },
-};
+/** The limits on requests to receivers. They hold over all processes, because these count in the database. */
+export interface RequestLimits {
+  /** Requests that may start in one fixed minute. */
+  windows: Record<RequestKind, Record<LimitScope, number>>;
+  /** Concurrent requests, of both kinds together. */
+  slots: Record<LimitScope, number>;
+}
 
 /**
- * Concurrent requests, of both kinds together (contract: Limits). A workspace gets half of all slots, so that slow
- * receivers of one workspace cannot delay the others. A host has the same limit as an IP address, because the address
- * may not be known yet.
+ * Contract: Limits. A workspace gets half of all slots, so that slow receivers of one workspace cannot delay the others.
+ * A host has the same limit as an IP address, because the address may not be known yet.
  */
-export const SLOTS: Record<LimitScope, number> = { all: 16, workspace: 8, host: 2, ip: 2 };
+export const CONTRACT_LIMITS: RequestLimits = {
+  windows: {
+    delivery: { all: 120, workspace: 30, host: 10, ip: 10 },
+    check: { all: 30, workspace: 3, host: 3, ip: 3 },
+  },
+  slots: { all: 16, workspace: 8, host: 2, ip: 2 },
+};
 
 /**
  * A slot or a delivery is free again after this many milliseconds even if its holder died; twice the request timeout.
@@ -68,12 +75,13 @@ export interface Budget {
 export function budget(
   kind: RequestKind,
   used: { windows: readonly WindowUse[]; slots: readonly Destination[] },
+  { windows, slots }: RequestLimits,
 ): Budget {
   const counts = {
     window: tally(used.windows.map(({ scope, key, used: count }) => [`${scope} ${key}`, count])),
     slots: tally(used.slots.flatMap((slot) => keysOf(slot).map(([scope, key]) => [`${kind}:${scope} ${key}`, 1]))),
   };
-  const limits = { window: WINDOWS[kind], slots: SLOTS };
+  const limits = { window: windows[kind], slots };
   const RESOURCES = ['window', 'slots'] as const;
   return {
     reachedLimit(destination) {

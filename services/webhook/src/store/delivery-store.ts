@@ -1,5 +1,5 @@
 import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
-import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, RETENTION, type RetryDecision } from '../domain/delivery.ts';
+import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, type RetryDecision } from '../domain/delivery.ts';
 
 /** An event; `body` is the exact text that is sent. */
 export interface StoredEvent {
@@ -170,9 +170,9 @@ export function deliveryStore(db: Knex) {
       };
     },
 
-    /** Deletes events past their retention, with their deliveries; returns whether there may be more. */
-    async forget(now: Instant): Promise<boolean> {
-      const expired = db('events').select('id').where('queued_at', '<=', addMilliseconds(now, -RETENTION)).limit(1_000);
+    /** Deletes events that were queued until a time, with their deliveries; returns whether there may be more. */
+    async forget(until: Instant): Promise<boolean> {
+      const expired = db('events').select('id').where('queued_at', '<=', until).limit(1_000);
       return (await db('events').whereIn('id', expired).delete()) === 1_000;
     },
 

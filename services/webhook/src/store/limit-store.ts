@@ -5,6 +5,7 @@ import {
   type Destination,
   LEASE_DURATION,
   type RequestKind,
+  type RequestLimits,
   windowKeys,
   windowStart,
   type WindowUse,
@@ -35,7 +36,7 @@ const COLUMNS = ['token', 'kind', 'workspace_id', 'host', 'ip', 'minute'] as con
 
 /**
  * The windows and slots of the limits on outgoing requests (contract: Limits). They are exact across replicas because
- * every change except `closeSlot` is made under `lock`. One lock is enough: at most two requests per second start.
+ * every change except `closeSlot` is made under `lock`. One lock is enough for the requests that the settings allow.
  */
 export function limitStore(trx: Knex) {
   const usedSlots = async (now: Instant) => {
@@ -62,11 +63,11 @@ export function limitStore(trx: Knex) {
     },
 
     /** What the limits allow at `now`. */
-    async budget(kind: RequestKind, now: Instant): Promise<Budget> {
+    async budget(kind: RequestKind, { now, limits }: { now: Instant; limits: RequestLimits }): Promise<Budget> {
       const windows = await trx('windows')
         .where({ minute: windowStart(now) })
         .select<WindowUse[]>('scope', 'key', 'used');
-      return budget(kind, { windows, slots: await usedSlots(now) });
+      return budget(kind, { windows, slots: await usedSlots(now) }, limits);
     },
 
     /** Takes slots, and counts their requests in the windows of `now`. */

@@ -1,5 +1,5 @@
 import type { Instant } from '@tocsin/runtime';
-import { type LimitReached, windowStart } from '../domain/limits.ts';
+import { type LimitReached, type RequestLimits, windowStart } from '../domain/limits.ts';
 import type { HeldSlot, limitStore } from '../store/limit-store.ts';
 
 /**
@@ -9,13 +9,14 @@ import type { HeldSlot, limitStore } from '../store/limit-store.ts';
  */
 export async function assignAddress(
   limits: ReturnType<typeof limitStore>,
-  { slot, ip, now }: { slot: HeldSlot; ip: string; now: Instant },
+  { slot, ip, now, requestLimits }: { slot: HeldSlot; ip: string; now: Instant; requestLimits: RequestLimits },
 ): Promise<LimitReached | undefined> {
   await limits.rememberAddress(slot.host, ip, now);
   // The usual case: the slot was taken for this address, and in this minute.
   if (slot.ip === ip && slot.minute === windowStart(now)) return undefined;
   await limits.releaseSlot(slot);
-  const limit = (await limits.budget(slot.kind, now)).reachedLimit({ ...slot, ip });
+  const budget = await limits.budget(slot.kind, { now, limits: requestLimits });
+  const limit = budget.reachedLimit({ ...slot, ip });
   if (limit === undefined) await limits.openSlots([{ ...slot, ip }], now);
   return limit;
 }

@@ -59,7 +59,7 @@ async function tryCheck(dependencies: Dependencies, { subscription, requestId }:
         const now = await time(trx);
         const slot = await limits.findSlot(token, now);
         if (slot === undefined) throw new Error('the slot of a check was lost');
-        const limit = await assignAddress(limits, { slot, ip, now });
+        const limit = await assignAddress(limits, { slot, ip, now, requestLimits: dependencies.requestLimits });
         if (limit !== undefined) {
           refusal = { kind: 'refused', limit, now };
           return undefined;
@@ -91,7 +91,7 @@ async function tryCheck(dependencies: Dependencies, { subscription, requestId }:
 }
 
 async function reserveSlot(
-  { database, time }: Dependencies,
+  { database, time, requestLimits }: Dependencies,
   { workspaceId, host }: Subscription,
 ): Promise<{ kind: 'reserved'; token: string } | Refusal> {
   return database.transaction(async (trx) => {
@@ -100,7 +100,8 @@ async function reserveSlot(
     const now = await time(trx);
     // Uses the last known address, so that a check over its limit is refused without a DNS lookup.
     const destination = { workspaceId, host, ip: await limits.findAddress(host) };
-    const limit = (await limits.budget('check', now)).reachedLimit(destination);
+    const budget = await limits.budget('check', { now, limits: requestLimits });
+    const limit = budget.reachedLimit(destination);
     if (limit !== undefined) return { kind: 'refused', limit, now };
     const token = randomUUID();
     await limits.openSlots([{ ...destination, token, kind: 'check' }], now);

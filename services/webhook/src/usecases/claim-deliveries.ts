@@ -12,14 +12,14 @@ import type { Dependencies } from './context.ts';
  * @param blockedHosts hosts that must not be sent to now
  */
 export async function claimDeliveries(
-  { database, time }: Pick<Dependencies, 'database' | 'time'>,
+  { database, time, requestLimits }: Pick<Dependencies, 'database' | 'time' | 'requestLimits'>,
   blockedHosts: readonly string[],
 ): Promise<Claim[]> {
   return database.transaction(async (trx) => {
     const limits = limitStore(trx);
     const after = await limits.lock();
     const now = await time(trx);
-    const budget = await limits.budget('delivery', now);
+    const budget = await limits.budget('delivery', { now, limits: requestLimits });
     if (budget.exhaustedKeys('all').length > 0) return [];
     const store = claimStore(trx);
     const candidates = await store.candidates(now, {

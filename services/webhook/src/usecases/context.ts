@@ -1,6 +1,8 @@
 import type { Knex, Logger } from '@tocsin/runtime';
 import type { IncidentClient } from '../clients/incidents.ts';
 import type { Sender } from '../clients/sender.ts';
+import type { DeliveryLimits } from '../domain/delivery.ts';
+import type { RequestLimits } from '../domain/limits.ts';
 import type { Time } from '../store/time.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import type { SecretCipher } from './secret-cipher.ts';
@@ -16,6 +18,8 @@ export interface Dependencies {
   log: Logger;
   /** `host:port` pairs that may be on loopback. */
   testReceivers: ReadonlySet<string>;
+  requestLimits: RequestLimits;
+  deliveryLimits: DeliveryLimits;
   /** Makes the dispatcher poll the queue at once; called after a commit that queued deliveries. */
   wakeDispatcher: () => void;
 }

@@ -66,6 +66,15 @@ export function feedEpoch({ database, log }: { database: Knex; log: Logger }): F
   return { current, check };
 }
 
+/** Whether the feed has an epoch, and whether that is the one of this database. */
+export async function feedEpochState(database: Knex): Promise<'missing' | 'current' | 'of another database'> {
+  const store = feedEpochStore(database);
+  const stored = await store.find();
+  if (stored === undefined) return 'missing';
+  const fingerprint = await store.fingerprint(await store.mayReadAll());
+  return isSameDatabase(stored.fingerprint, fingerprint) ? 'current' : 'of another database';
+}
+
 /**
  * Begins a new epoch of the feed, whatever the fingerprint says: all cursors expire. For a restoration into the same
  * tables.

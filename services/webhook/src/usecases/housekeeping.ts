@@ -1,3 +1,4 @@
+import { addMilliseconds } from '@tocsin/runtime';
 import { forgetActivity } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { limitStore } from '../store/limit-store.ts';
@@ -17,7 +18,11 @@ export async function giveUpDeliveries({ database, time, metrics, log }: Houseke
 }
 
 /** Deletes data past its retention. Returns whether there may be more. */
-export async function deleteExpiredData({ database, time }: HousekeepingDependencies): Promise<boolean> {
+export async function deleteExpiredData({
+  database,
+  time,
+  deliveryLimits,
+}: Pick<Dependencies, 'database' | 'time' | 'deliveryLimits'>): Promise<boolean> {
   const now = await time(database);
   await forgetExpiredSecrets(database, now);
   await forgetActivity(database, now);
@@ -25,5 +30,5 @@ export async function deleteExpiredData({ database, time }: HousekeepingDependen
     await limitStore(trx).lock();
     await limitStore(trx).forget(now);
   });
-  return deliveryStore(database).forget(now);
+  return deliveryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
 }

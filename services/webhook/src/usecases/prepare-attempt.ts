@@ -41,7 +41,7 @@ export async function prepareAttempt(dependencies: Dependencies, claim: Claim, i
       await deliveryStore(trx).release(claim.token, now);
       return { kind: 'released' };
     }
-    const limit = await assignAddress(limits, { slot, ip, now });
+    const limit = await assignAddress(limits, { slot, ip, now, requestLimits: dependencies.requestLimits });
     if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
     if (limit !== undefined) {
       await deliveryStore(trx).release(claim.token, now);

@@ -1,14 +1,13 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
 import { claimInInbox, type HandledBatch, type ReceivedEvent } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/runtime';
-import { MAX_QUEUED } from '../domain/delivery.ts';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { filterActive } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { findSubscribed, lockForEvents, lockWorkspaces } from '../store/subscription-store.ts';
 import type { Dependencies } from './context.ts';
 
-export interface QueueDependencies extends Pick<Dependencies, 'time' | 'metrics' | 'log' | 'wakeDispatcher'> {
+export interface QueueDependencies extends Pick<Dependencies, 'time' | 'metrics' | 'log' | 'wakeDispatcher' | 'deliveryLimits'> {
   /** The template of links to incidents; without it events have no link. */
   resourceUrl: string | undefined;
 }
@@ -89,7 +88,7 @@ async function queueWithinCapacity(
   const queued: AddressedEvent[] = [];
   for (const { event, recipients } of addressed) {
     const length = lengths.get(event.workspace.id) ?? 0;
-    const capacity = Math.max(0, MAX_QUEUED - length);
+    const capacity = Math.max(0, dependencies.deliveryLimits.maxQueued - length);
     if (capacity > 0) queued.push({ event, recipients: recipients.slice(0, capacity) });
     lengths.set(event.workspace.id, length + recipients.length);
     if (recipients.length > capacity) reportSkipped(dependencies, { event, recipients: recipients.slice(capacity) });

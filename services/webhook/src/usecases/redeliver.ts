@@ -1,6 +1,6 @@
 import { invalidState, notFound } from '@tocsin/http';
 import { addMilliseconds, type Knex } from '@tocsin/runtime';
-import { DEADLINE, MAX_QUEUED, MAX_REDELIVERIES, RETENTION } from '../domain/delivery.ts';
+import { DEADLINE, type DeliveryLimits, MAX_REDELIVERIES } from '../domain/delivery.ts';
 import { deliveryLogStore, type LoggedDelivery } from '../store/delivery-log-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { lockWorkspaces, subscriptionStore } from '../store/subscription-store.ts';
@@ -26,7 +26,7 @@ export async function getDelivery(db: Knex, id: number): Promise<LoggedDelivery>
  *   active, the workspace's queue is full or there were too many redeliveries
  */
 export async function redeliver(
-  { database, time }: { database: Knex; time: Time },
+  { database, time, limits }: { database: Knex; time: Time; limits: DeliveryLimits },
   { deliveryId, requestedBy }: Redelivery,
 ): Promise<LoggedDelivery> {
   return database.transaction(async (trx) => {
@@ -40,10 +40,11 @@ export async function redeliver(
     if (isWaiting) throw invalidState(`The event ${original.eventId} waits for its delivery already`);
     if (latest >= MAX_REDELIVERIES)
       throw invalidState(`The event ${original.eventId} was delivered again ${latest} times, which is the limit`);
-    if ((await deliveryStore(trx).queueLength(original.workspaceId)) >= MAX_QUEUED)
-      throw invalidState(`The queue of the workspace is full: ${MAX_QUEUED} deliveries wait`);
+    if ((await deliveryStore(trx).queueLength(original.workspaceId)) >= limits.maxQueued)
+      throw invalidState(`The queue of the workspace is full: ${limits.maxQueued} deliveries wait`);
     const now = await time(trx);
-    const [deadline, keptUntil] = [addMilliseconds(now, DEADLINE), addMilliseconds(original.eventQueuedAt, RETENTION)];
+    const deadline = addMilliseconds(now, DEADLINE);
+    const keptUntil = addMilliseconds(original.eventQueuedAt, limits.retention);
     if (keptUntil <= now) throw notFound(`The delivery ${deliveryId}`);
     const id = await log.insert(original, {
       redelivery: latest + 1,
