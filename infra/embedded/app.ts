@@ -55,7 +55,7 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     closing.push(dataDir.close);
     const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
     if (inUse !== undefined) throw inUse;
-    const logs = await openLogFile(dataDir.path, config.logLevel);
+    const logs = openLogFile(dataDir.path, { level: config.logLevel });
     closing.push(logs.close);
     const log = logs.loggerOf('embedded');
 

@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { createWriteStream, openSync, renameSync, type WriteStream } from 'node:fs';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createLogger, type Logger } from '@tocsin/runtime';
@@ -12,29 +11,75 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-/** Opens a new log file; the previous one is kept as `<name>.1`. */
-export async function openLogFile(folder: string, level: string): Promise<LogFile> {
-  const file = await rotate(path.join(folder, 'tocsin.log'));
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+const MAX_BYTES = 67_108_864;
+
+/**
+ * Opens a new log file; the previous one is kept as `<name>.1`. The same happens when the file is full, so both together
+ * have at most twice the bytes.
+ */
+export function openLogFile(
+  folder: string,
+  { level, maxBytes = MAX_BYTES }: { level: string; maxBytes?: number },
+): LogFile {
+  const file = rotate(path.join(folder, 'tocsin.log'));
+  const destination = boundedFile(file, maxBytes);
   const loggers = new Map<string, Logger>();
   return {
     path: file,
     loggerOf: (app) => {
-      const logger = loggers.get(app) ?? createLogger({ app, level, destination: stream });
+      const logger = loggers.get(app) ?? createLogger({ app, level, destination });
       loggers.set(app, logger);
       return logger;
     },
+    close: destination.close,
+  };
+}
+
+function boundedFile(file: string, maxBytes: number) {
+  let stream = openStream(file);
+  let bytes = 0;
+  const full = new Set<Promise<void>>();
+  const startAnother = () => {
+    bytes = 0;
+    let next: WriteStream;
+    try {
+      // At once: the stream that is full writes the rest of its lines into the renamed file.
+      rotate(file);
+      next = openStream(file);
+    } catch {
+      // Without room or rights for another file, the present one is better than none.
+      return;
+    }
+    const ending = end(stream).finally(() => full.delete(ending));
+    full.add(ending);
+    stream = next;
+  };
+  return {
+    write: (line: string) => {
+      const length = Buffer.byteLength(line);
+      if (bytes > 0 && bytes + length > maxBytes) startAnother();
+      bytes += length;
+      stream.write(line);
+    },
     close: async () => {
-      stream.end();
-      await finished(stream);
+      await Promise.all([...full, end(stream)]);
     },
   };
 }
 
-/** Renames a log file to `<name>.1`, so that a new one can take its name. */
-export async function rotate(file: string): Promise<string> {
-  await rename(file, `${file}.1`).catch((error: unknown) => {
+const openStream = (file: string) => createWriteStream(file, { fd: openSync(file, 'a', 0o600) });
+
+async function end(stream: WriteStream): Promise<void> {
+  stream.end();
+  await finished(stream);
+}
+
+/** Renames a log file, if there is one, to `<name>.1`, so that a new one can take its name. */
+export function rotate(file: string): string {
+  try {
+    renameSync(file, `${file}.1`);
+  } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  });
+  }
   return file;
 }

@@ -39,7 +39,7 @@ export async function openEmbeddedDatabase(options: {
     postgres = await startPostgres({
       folder,
       password,
-      logFile: await rotate(path.join(dataDir.path, 'postgres.log')),
+      logFile: rotate(path.join(dataDir.path, 'postgres.log')),
       maxConnections,
       onCrash: () => log?.error('the database stopped unexpectedly; restarting it'),
     });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseSecretKeys } from '@tocsin/runtime';
 import { dataDirPath, findInstance, findRunningInstance, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { openLogFile } from '../embedded/logs.ts';
 import { ROOT } from '../environment.ts';
 
 let folder: string;
@@ -18,6 +19,33 @@ test('is .tocsin by default, and relative to the repository', () => {
   expect(dataDirPath({ TOCSIN_DATA_DIR: '' })).toBe(path.join(ROOT, '.tocsin'));
   expect(dataDirPath({ TOCSIN_DATA_DIR: 'elsewhere' })).toBe(path.join(ROOT, 'elsewhere'));
   expect(dataDirPath({ TOCSIN_DATA_DIR: folder })).toBe(folder);
+});
+
+test('the log is bounded while it grows, and no line is lost between its two files', async () => {
+  const dataDir = await openDataDir(folder);
+  const read = async (name: string) => readFile(path.join(folder, name), 'utf8');
+  const maxBytes = 4_096;
+  const open = () => openLogFile(folder, { level: 'info', maxBytes });
+  const first = open();
+  first.loggerOf('gateway').info('of an earlier start');
+  await first.close();
+  const log = open();
+  for (let n = 1; n <= 200; n += 1) log.loggerOf(n % 2 === 0 ? 'gateway' : 'incident').info({ n }, 'a line');
+  await log.close();
+  expect((await readdir(folder)).filter((name) => name.startsWith('tocsin.log')).toSorted()).toEqual([
+    'tocsin.log',
+    'tocsin.log.1',
+  ]);
+  const [older, newer] = [await read('tocsin.log.1'), await read('tocsin.log')];
+  for (const text of [older, newer]) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+  const numbers = (older + newer)
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { n: number }).n);
+  expect(numbers).toEqual(Array.from(numbers, (_, index) => 200 - numbers.length + 1 + index));
+  expect(numbers.length).toBeGreaterThan(10);
+  expect(statSync(path.join(folder, 'tocsin.log')).mode & 0o777).toBe(0o600);
+  await dataDir.close();
 });
 
 describe('the mode of the folder', () => {

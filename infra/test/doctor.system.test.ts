@@ -67,9 +67,20 @@ describeWithServers('doctor', () => {
     const { checks, exitCode } = await doctor(['--fix']);
     expect({ exitCode, problems: withStatus(checks, 'problem') }).toEqual({ exitCode: 0, problems: [] });
     expect(withStatus(checks, 'fixed')).toHaveLength(problems.length);
-    expect(await doctor()).toMatchObject({ exitCode: 0 });
   };
 
+  /** Waits until all that was published is in the event feed. */
+  const feedIsComplete = async () =>
+    eventually(async () => {
+      const [outboxes, { exitCode }] = [
+        await Promise.all(
+          (['incident', 'catalog', 'custom-field'] as const).map(async (app) => database(app)('outbox').first('id')),
+        ),
+        await doctor(),
+      ];
+      const recorded = await database('webhook')('feed_workspaces').first('position');
+      return exitCode === 0 && outboxes.every((row) => row === undefined) && (recorded?.position ?? 0) > 2;
+    });
   const createTeam = async (name: string): Promise<number> => {
     const { status, body } = await client.post('/api/v1/teams', { name });
     expect(status).toBe(201);
@@ -92,7 +103,7 @@ describeWithServers('doctor', () => {
     const lines: string[] = [];
     const { output, error, exitCode } = await runAdmin(['doctor'], env, (line) => lines.push(line));
     expect({ error, output: exitCode === 0 ? '' : output }).toEqual({ error: undefined, output: '' });
-    for (const check of ['migrations', 'clocks', 'sequences', 'numbers', 'replicas', 'timelines', 'storage']) {
+    for (const check of ['migrations', 'clocks', 'sequences', 'numbers', 'replicas', 'timelines', 'storage', 'feed']) {
       expect(output).toMatch(new RegExp(`^ok +${check} `, 'm'));
     }
     expect(output).toMatch(/^ok +broker +5 queues with consumers/m);
@@ -200,6 +211,53 @@ describeWithServers('doctor', () => {
     ]);
     await connection.close();
     await system.startApp('catalog');
+    await eventually(async () => (await doctor()).exitCode === 0, { within: 20_000 });
+  }, 60_000);
+
+  test('finds and repairs an event feed whose counter is behind and whose epoch is of another database', async () => {
+    const feed = () => database('webhook')('feed_workspaces');
+    await feedIsComplete();
+    const { position } = await feed().first('position');
+    await feed().update({ position: position - 1 });
+    await database('webhook')('feed_epoch').update({
+      fingerprint: database('webhook').raw(`jsonb_set(fingerprint, '{database}', '1')`),
+    });
+    await findsAndRepairs(
+      new RegExp(`^feed: workspace \\d+: the last position is ${position - 1}, and there is an event at ${position}$`),
+      /^feed: the epoch belongs to another database: /,
+    );
+    expect(await feed().first('position')).toEqual({ position });
+  });
+
+  test('finds events of the feed that are missing, that are not deleted, and that wait', async () => {
+    const events = () => database('webhook')('feed_events');
+    await feedIsComplete();
+    await events().where({ position: 1 }).delete();
+    await events()
+      .where({ position: 2 })
+      .update({ recorded_at: database('webhook').raw(`now() - interval '32 days'`) });
+    await system.stopApp('webhook');
+    await createIncident();
+    await database('webhook')('feed_workspaces').update({
+      recorded_at: database('webhook').raw(`now() - interval '1 hour'`),
+    });
+    const waiting = /^feed: \d events? waiting in the queue, and the latest one was recorded 3[67]\d\d s ago/;
+    const problems = await eventually(async () => {
+      const { checks } = await doctor();
+      const found = withStatus(checks, 'problem').filter((line) => line.startsWith('feed: '));
+      return found.some((line) => waiting.test(line)) && found;
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/^feed: 1 event missing among the latest 1000 of the workspaces \d+: /),
+      expect.stringMatching(/^feed: there are events of more than 31 days: /),
+      expect.stringMatching(waiting),
+    ]);
+    // A longer retention, and the sweep that an operator would run.
+    const longer = await doctor([], { WEBHOOK_FEED_RETENTION_DAYS: '60' });
+    expect(withStatus(longer.checks, 'problem')).not.toContainEqual(expect.stringContaining('there are events of'));
+    await events().where('position', '<=', 2).delete();
+    await database('webhook')('feed_workspaces').update({ swept: 2 });
+    await system.startApp('webhook');
     await eventually(async () => (await doctor()).exitCode === 0, { within: 20_000 });
   }, 60_000);
 
