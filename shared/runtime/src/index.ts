@@ -28,6 +28,8 @@ export {
   isDatabaseStuck,
   type Knex,
   openDatabase,
+  preparesFirst,
+  runOnce,
   runPrepared,
 } from './database.ts';
 export {
