@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Operation, parametersIn, routeTable } from '../src/domain/route-table.ts';
+import { parametersIn } from '@tocsin/http';
+import { type Operation, routeTable } from '../src/domain/route-table.ts';
 
 const operation = (method: string, path: string, id = `${method} ${path}`): Operation => ({
   id,
@@ -65,7 +66,7 @@ describe('the route table', () => {
 
   test('parametersIn returns the values of the parameters', () => {
     const path = '/api/v1/teams/{id}/members/{userId}';
-    expect(parametersIn('/api/v1/teams/7/members/42', { path })).toEqual({ id: '7', userId: '42' });
+    expect(parametersIn('/api/v1/teams/7/members/42', path)).toEqual({ id: '7', userId: '42' });
   });
 
   test('a literal path has its own methods', () => {

@@ -4,6 +4,7 @@ import {
   deprecationHeaders,
   DomainError,
   notFound,
+  parametersIn,
   type Refusals,
   sendError,
   toDomainError,
@@ -13,7 +14,7 @@ import { checkAccess } from '../domain/access.ts';
 import { clientAddress, clientNetwork, type TrustedProxies } from '../domain/client-address.ts';
 import { costOf } from '../domain/cost.ts';
 import { type HostRules, slugOf } from '../domain/host.ts';
-import { type Operation, parametersIn, type Resource, type RouteTable } from '../domain/route-table.ts';
+import type { Operation, Resource, RouteTable } from '../domain/route-table.ts';
 import type { Forwarder } from './forwarder.ts';
 import { checkFraming } from './framing.ts';
 import type { Caller, Identities } from './identities.ts';
@@ -174,6 +175,6 @@ function sendFailure(context: RequestContext, error: unknown, { log, refusals }:
 /** The service sets the same headers on its own responses. */
 function setDeprecationHeaders({ response, target, operation }: RequestContext): void {
   if (operation?.deprecation === undefined) return;
-  const headers = deprecationHeaders(operation.deprecation, parametersIn(target.path, operation));
+  const headers = deprecationHeaders(operation.deprecation, parametersIn(target.path, operation.path));
   response.setHeaders(new Map(Object.entries(headers)));
 }

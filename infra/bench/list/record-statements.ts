@@ -23,7 +23,7 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<St
       values: bound,
       name,
     } = typeof sent === 'string' ? { text: sent, values: Array.isArray(values) ? values : [] } : sent;
-    statements.push({ text, values: bound ?? [], name, role: this.user });
+    statements.push({ text, values: bound ?? [], name: name === '' ? undefined : name, role: this.user });
     return query.apply(this, args);
   };
   try {

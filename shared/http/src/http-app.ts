@@ -1,25 +1,20 @@
-import {
-  type BuildInfo,
-  Gauge,
-  Histogram,
-  type Logger,
-  type Metrics,
-  readiness,
-  type ReadinessCheck,
-} from '@tocsin/runtime';
-import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import type { RequestListener } from 'node:http';
+import { type BuildInfo, Gauge, type Logger, type Metrics, readiness, type ReadinessCheck } from '@tocsin/runtime';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { MAX_BODY_BYTES } from './body.ts';
 import type { InternalRoute, Route } from './contract.ts';
 import { DESCRIPTION_PATH, descriptionRoute } from './description-route.ts';
 import { drainOf } from './drain.ts';
 import { notFound } from './errors.ts';
 import { HEARTBEAT } from './event-stream.ts';
+import type { Exchange } from './exchange.ts';
 import { IDEMPOTENCY_HOURS } from './idempotency.ts';
-import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
+import type { PrincipalVerifier } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import { type HttpLimits, internalRouteHandler, routeHandler } from './route-handler.ts';
+import { routeTable } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
 import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
 import { STREAM_LIFETIME } from './waiting.ts';
@@ -54,42 +49,56 @@ const CONTRACT_LIMITS: HttpLimits = { bodyBytes: MAX_BODY_BYTES, idempotencyHour
 
 /**
  * The HTTP API of a service: routes for users, internal routes for other services, the description, health and metrics.
+ * The routes for users have a table of their own, because Express tries its routes one after the other.
  */
-export function httpApp(options: HttpAppOptions): Express {
-  const { principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
+export function httpApp(options: HttpAppOptions): RequestListener {
+  const { routes, principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
   const { streamTimes = { heartbeat: HEARTBEAT, lifetime: STREAM_LIFETIME }, limits = CONTRACT_LIMITS } = options;
   const { waitingPlaces: places = waitingPlaces() } = options;
   const refusals = refusalsOf(metrics, log);
+  if (routes.some(({ wait }) => wait !== undefined)) observeWaiting(metrics, places);
+  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places, limits };
+  const onError = (
+    { request, response, workspace }: Pick<Exchange, 'request' | 'response' | 'workspace'>,
+    error: unknown,
+  ) => {
+    const domainError = toDomainError(error, request, log);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    refusals.count(domainError, workspace);
+    sendError(response, domainError, requestIdOf(request));
+  };
+  return routeTable(routes, {
+    handlerOf: (route) => routeHandler(route, handling),
+    onError,
+    otherwise: expressApp(options, onError),
+    metrics,
+  });
+}
+
+/** Everything but the routes for users. */
+function expressApp(
+  options: HttpAppOptions,
+  onError: (exchange: Pick<Exchange, 'request' | 'response' | 'workspace'>, error: unknown) => void,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   // The routes parse the query string themselves.
   app.set('query parser', false);
-  // The gateway matches paths in the same way; it has checked the scope of the operation that it found by the path.
   app.enable('case sensitive routing');
   app.enable('strict routing');
-
   addOperationalRoutes(app, options);
-  const timed = requestTimer(metrics);
-  if (options.routes.some(({ wait }) => wait !== undefined)) observeWaiting(metrics, places);
-  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places, limits };
-  for (const route of [...options.routes].sort(literalFirst)) {
-    const handler = routeHandler(route, handling);
-    app[route.method](expressPath(route.path), timed(route.id), handler);
-  }
-  for (const route of options.internalRoutes ?? []) app.get(route.path, internalRouteHandler(route, principals));
-
+  for (const route of options.internalRoutes ?? [])
+    app.get(route.path, internalRouteHandler(route, options.principals));
   app.use(() => {
     throw notFound('The path');
   });
-  app.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
-    if (response.headersSent) {
-      next(error);
-      return;
-    }
-    const domainError = toDomainError(error, request, log);
-    refusals.count(domainError, response.locals['workspace'] as WorkspaceContext | undefined);
-    sendError(response, domainError, requestIdOf(request));
+  // Express knows an error handler by its four parameters.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    onError({ request, response, workspace: undefined }, error);
   });
   return app;
 }
@@ -115,26 +124,6 @@ function addOperationalRoutes(app: Express, options: HttpAppOptions): void {
   });
 }
 
-/** Returns a factory of handlers that measure the requests of one route. */
-function requestTimer(metrics: Metrics): (route: string) => RequestHandler {
-  const duration = new Histogram({
-    name: 'tocsin_http_request_duration_seconds',
-    help: 'Duration of requests, by route and status',
-    labelNames: ['route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers: [metrics],
-  });
-  return (route) => (_request, response, next) => {
-    const start = performance.now();
-    response.once('close', () => {
-      // The wait for an event says nothing about the service.
-      const end = (response.locals['waitingSince'] as number | undefined) ?? performance.now();
-      duration.observe({ route, status: response.statusCode }, (end - start) / 1_000);
-    });
-    next();
-  };
-}
-
 function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
   new Gauge({
     name: 'tocsin_http_waiting_requests',
@@ -145,11 +134,3 @@ function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
     },
   });
 }
-
-const expressPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
-
-/** Sorts `/incidents/archived` before `/incidents/{id}`. */
-const literalFirst = (a: Route, b: Route) => {
-  const key = ({ path }: Route) => path.replaceAll(/\{\w+\}/g, '\u{10FFFF}');
-  return key(a) < key(b) ? -1 : 1;
-};

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/runtime';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import type { Reply, RouteRequest } from './contract.ts';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from './preconditions.ts';
@@ -146,15 +146,20 @@ const isStateConflict = ({ status, code }: DomainError) => status === 409 && !co
 
 type Identity = Omit<ClaimedRow, 'token'>;
 
+const CLAIM = `
+  insert into idempotency_keys (workspace_id, user_id, route, key, digest, token) values ($1, $2, $3, $4, $5, $6)
+  on conflict do nothing returning token`;
+
 /** Claims the key. Returns the stored response, or `undefined` if this request now holds the claim. */
 async function claimKey(
   database: Knex,
   row: Identity & { digest: Buffer; token: string },
   hours: number,
 ): Promise<Outcome | undefined> {
-  const { digest, token: _, ...identity } = row;
+  const { digest, token, ...identity } = row;
   const expired = isExpired(database, hours);
-  const inserted = await database('idempotency_keys').insert(row).onConflict().ignore().returning('token');
+  const values = [identity.workspace_id, identity.user_id, identity.route, identity.key, digest, token];
+  const inserted = await runPrepared(database, 'claim-idempotency-key', CLAIM, values);
   if (inserted.length === 1) return undefined;
 
   const existing = await database('idempotency_keys')

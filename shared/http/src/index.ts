@@ -54,6 +54,7 @@ export type { AnyDocumentation, Documentation, WebhookDocumentation } from './do
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
 export { JsonRows } from './json-rows.ts';
 export { normaliseList } from './normalise-list.ts';
+export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
 export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
 export {
   canonicalJson,

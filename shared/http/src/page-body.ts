@@ -59,17 +59,34 @@ async function build<Listed, Wire, Row>(options: PageOptions<Listed, Row, Wire>)
   const rows = new JsonRows<Wire>();
   let shown = 0;
   let unyielded = 0;
-  for await (const row of whole(listed.slice(0, limit))) {
+  /** Returns false for a row that does not fit. */
+  const add = (row: Row | undefined): boolean => {
     if (row !== undefined) {
       const text = JSON.stringify(view(row));
-      if (rows.bytes > 0 && rows.bytes + Buffer.byteLength(text) > MAX_PAGE_BYTES) break;
+      if (rows.bytes > 0 && rows.bytes + Buffer.byteLength(text) > MAX_PAGE_BYTES) return false;
       rows.add(text);
       unyielded += text.length;
     }
     shown += 1;
-    if (unyielded > YIELD_AFTER) {
-      unyielded = 0;
-      await setImmediate();
+    return true;
+  };
+  const yieldIfDue = (): Promise<void> | undefined => {
+    if (unyielded <= YIELD_AFTER) return undefined;
+    unyielded = 0;
+    return setImmediate();
+  };
+  const wholeRows = whole(listed.slice(0, limit));
+  if (Symbol.iterator in wholeRows) {
+    // Nothing to wait for: awaiting each row would take longer than serialising it.
+    for (const row of wholeRows) {
+      if (!add(row)) break;
+      const yielded = yieldIfDue();
+      if (yielded !== undefined) await yielded;
+    }
+  } else {
+    for await (const row of wholeRows) {
+      if (!add(row)) break;
+      await yieldIfDue();
     }
   }
   const last = listed[shown - 1];

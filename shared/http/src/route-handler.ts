@@ -1,5 +1,6 @@
 import { type Logger, RequestWork, runForRequest } from '@tocsin/runtime';
-import type { Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { checkAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
@@ -7,12 +8,14 @@ import type { InternalRoute, Reply, Route } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
 import { type EventStream, sendStream } from './event-stream.ts';
+import { type Exchange, headerOf } from './exchange.ts';
 import { readPath, readQuery } from './parameters.ts';
 import { checkError } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempotencyKey } from './preconditions.ts';
 import { type Principal, PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
 import { checkedStream, checkReply, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
+import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { validate, validateQuery } from './validate.ts';
@@ -39,26 +42,29 @@ export interface RouteHandlerOptions {
   streamTimes: { heartbeat: number; lifetime: { least: number; random: number } };
 }
 
+const PRINCIPAL = PRINCIPAL_HEADER.toLowerCase();
+const IDEMPOTENCY = IDEMPOTENCY_HEADER.toLowerCase();
+const IF_VERSION = IF_VERSION_HEADER.toLowerCase();
+
 /** Handles requests of users, whom the gateway has authenticated. */
-export function routeHandler(route: Route, options: RouteHandlerOptions): RequestHandler {
-  return async (request, response) => {
-    const principal = options.principals.user(request.get(PRINCIPAL_HEADER));
+export function routeHandler(route: Route, options: RouteHandlerOptions): ExchangeHandler {
+  return async (exchange) => {
+    const { request, response } = exchange;
+    const principal = options.principals.user(headerOf(request, PRINCIPAL));
     if (principal === undefined) {
       throw new DomainError('authentication_required', 'The request does not come from the gateway');
     }
-    // For the metric of refusals, which the error handler counts.
-    response.locals['workspace'] = principal.workspace;
+    exchange.workspace = principal.workspace;
     // Before any other check: an error of a deprecated operation has the headers, too.
     if (route.deprecated !== undefined) {
-      const headers = deprecationHeaders(route.deprecated, request.params as Record<string, string>);
-      response.setHeaders(new Map(Object.entries(headers)));
+      response.setHeaders(new Map(Object.entries(deprecationHeaders(route.deprecated, exchange.params))));
     }
     checkAccess(principal, route);
     const workspaceId = principal.workspace.id;
     const newWork = () => requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
-    const waiting = waitingOf(route, { request, response, workspaceId, options });
+    const waiting = waitingOf(route, { exchange, workspaceId, options });
     const reply = await runForRequest(newWork(), async () =>
-      handle(route, { request, principal, waiting, options }).catch((error: unknown) => {
+      handle(route, { exchange, principal, waiting, options }).catch((error: unknown) => {
         if (options.checkReplies) checkError(route, error);
         throw error;
       }),
@@ -81,11 +87,11 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Reques
 
 const waitingOf = (
   route: Route,
-  from: { request: Request; response: Response; workspaceId: number; options: RouteHandlerOptions },
+  from: { exchange: Exchange; workspaceId: number; options: RouteHandlerOptions },
 ): Waiting | undefined => {
   if (route.wait === undefined) return undefined;
-  const { request, response, workspaceId, options } = from;
-  return openWaiting(request, response, {
+  const { exchange, workspaceId, options } = from;
+  return openWaiting(exchange, {
     streams: route.stream !== undefined,
     workspaceId,
     places: options.waitingPlaces,
@@ -104,7 +110,7 @@ export function internalRouteHandler(
   principals: PrincipalVerifier,
 ): RequestHandler {
   return async (request, response) => {
-    const caller = principals.service(request.get(PRINCIPAL_HEADER), callers);
+    const caller = principals.service(headerOf(request, PRINCIPAL), callers);
     if (caller === undefined) {
       throw new DomainError('authentication_required', 'The request does not come from a service that may call this');
     }
@@ -118,23 +124,21 @@ export function internalRouteHandler(
 }
 
 /** What the waits and deadlines of a request depend on. */
-const requestWork = (response: Response, options: { holder: number | string; readOnly: boolean }): RequestWork =>
+const requestWork = (response: ServerResponse, options: { holder: number | string; readOnly: boolean }): RequestWork =>
   new RequestWork({ ...options, isClientGone: () => response.destroyed && !response.writableFinished });
 
 /** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
 async function handle(
   route: Route,
-  from: { request: Request; principal: Principal; waiting: Waiting | undefined; options: RouteHandlerOptions },
+  from: { exchange: Exchange; principal: Principal; waiting: Waiting | undefined; options: RouteHandlerOptions },
 ): Promise<Reply> {
-  const { request, principal, waiting } = from;
+  const { exchange, principal, waiting } = from;
   const { log, limits } = from.options;
+  const { request } = exchange;
   const requestId = requestIdOf(request);
-  const params = validate(
-    route.params ?? NOTHING,
-    readPath(request.params as Record<string, string>, route.params ?? NOTHING),
-  );
-  const idempotencyKey = route.idempotent === true ? readIdempotencyKey(request.get(IDEMPOTENCY_HEADER)) : undefined;
-  const expectedRevision = route.precondition === true ? readExpectedRevision(request.get(IF_VERSION_HEADER)) : 0;
+  const params = validate(route.params ?? NOTHING, readPath(exchange.params, route.params ?? NOTHING));
+  const idempotencyKey = route.idempotent === true ? readIdempotencyKey(headerOf(request, IDEMPOTENCY)) : undefined;
+  const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
   const query = validateQuery(route.query ?? NOTHING, readQuery(searchOf(request), route.query ?? NOTHING));
   const body =
     route.method === 'get'
@@ -154,13 +158,16 @@ async function handle(
     expectedRevision,
     idempotencyKey,
     idempotencyHours: limits.idempotencyHours,
-    log: log.child({ request_id: requestId }),
+    // Most handlers log nothing.
+    get log() {
+      return log.child({ request_id: requestId });
+    },
     ...(waiting !== undefined && { waiting }),
   });
 }
 
 /** The query string without its question mark. */
-function searchOf({ url }: Request): string {
+function searchOf({ url = '' }: IncomingMessage): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);
 }

@@ -1,5 +1,6 @@
-import type { Request, Response } from 'express';
+import Negotiator from 'negotiator';
 import { drainOf } from './drain.ts';
+import { type Exchange, headerOf } from './exchange.ts';
 import type { WaitingPlaces } from './waiting-places.ts';
 
 /** The part of a request that may wait for something, or stream (contract: Waiting and streaming). */
@@ -30,8 +31,7 @@ export const LAST_EVENT_ID_HEADER = 'Last-Event-ID';
 export const STREAM_LIFETIME = { least: 90_000, random: 15_000 };
 
 export function openWaiting(
-  request: Request,
-  response: Response,
+  exchange: Exchange,
   options: {
     streams: boolean;
     workspaceId: number;
@@ -39,13 +39,16 @@ export function openWaiting(
     lifetime: { least: number; random: number };
   },
 ): Waiting {
+  const { request, response } = exchange;
   const { places, workspaceId, lifetime } = options;
   const over = new AbortController();
   const end = () => over.abort();
   const mayWait = request.method !== 'HEAD';
   const wantsStream =
-    mayWait && options.streams && request.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM;
-  const lastEventId = request.get(LAST_EVENT_ID_HEADER);
+    mayWait &&
+    options.streams &&
+    new Negotiator(request).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM;
+  const lastEventId = headerOf(request, LAST_EVENT_ID_HEADER.toLowerCase());
   let hasBegun = false;
   return {
     wantsStream,
@@ -66,7 +69,7 @@ export function openWaiting(
       };
       if (response.destroyed) close();
       else response.once('close', close);
-      response.locals['waitingSince'] = performance.now();
+      exchange.waitingSince = performance.now();
       // HTTP/1.0 has no interim responses.
       if (request.httpVersionMinor >= 1) response.writeProcessing();
     },

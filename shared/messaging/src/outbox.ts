@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -34,6 +34,12 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
 const MAX_INSERTED_ROWS = 100;
 
+const INSERT = `
+  insert into outbox (message_id, type, body)
+  select message_id, type, body
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as event (message_id, type, body, place)
+  order by place`;
+
 /**
  * Adds events that are published if, and only if, the transaction commits, in the order of their IDs. Add the events of a
  * resource after locking its row, or the row of its version: then a newer event of it always has a higher ID.
@@ -42,7 +48,9 @@ export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
       for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
-        await trx('outbox').insert(events.slice(start, start + MAX_INSERTED_ROWS).map(outboxRow));
+        const rows = events.slice(start, start + MAX_INSERTED_ROWS).map(outboxRow);
+        const columns = [rows.map((row) => row.message_id), rows.map((row) => row.type), rows.map((row) => row.body)];
+        await runPrepared(trx, 'insert-events', INSERT, columns);
       }
     },
   };

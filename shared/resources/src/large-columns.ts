@@ -24,18 +24,22 @@ export function listedColumns<Name extends string>(options: {
   table: string;
   names: readonly Name[];
   large: Readonly<Partial<Record<Name, keyof typeof WEIGHTS>>>;
+  /** The columns' names in the rows, if they have others there. Then the weight is `largeWeight`. */
+  as?: ReadonlyMap<string, string>;
 }): string {
-  const { table, names, large } = options;
+  const { table, names, large, as } = options;
+  const named = (name: string) => (as === undefined ? name : `"${as.get(name) ?? name}"`);
   const weights = Object.entries<keyof typeof WEIGHTS | undefined>(large).flatMap(([name, type]) =>
     type === undefined ? [] : [`coalesce(${WEIGHTS[type](`${table}.${name}`)}, 0)`],
   );
   const weight = weights.join(' + ');
   const columns = names.map((name) =>
     large[name] === undefined
-      ? `${table}.${name}`
-      : `case when ${weight} <= ${LISTED_WEIGHT} then ${table}.${name} end as ${name}`,
+      ? `${table}.${name} as ${named(name)}`
+      : `case when ${weight} <= ${LISTED_WEIGHT} then ${table}.${name} end as ${named(name)}`,
   );
-  return [...columns, `case when ${weight} > ${LISTED_WEIGHT} then ${weight} end as large_weight`].join(', ');
+  const weightName = as === undefined ? 'large_weight' : '"largeWeight"';
+  return [...columns, `case when ${weight} > ${LISTED_WEIGHT} then ${weight} end as ${weightName}`].join(', ');
 }
 
 /** A row of these columns. */
@@ -45,7 +49,13 @@ export type ListedRow<Row> = Row & { large_weight: number | null };
  * Reads the rows of a list completely, in their order: the large ones by their IDs, a few at a time. So a page that
  * ends early reads hardly more than it shows. Undefined stands for a row that is gone.
  */
-export async function* readWhole<Row extends { id: number }>(
+export const readWhole = <Row extends { id: number }>(
+  listed: readonly Listed<Row>[],
+  read: (ids: number[]) => Promise<Row[]>,
+): Iterable<Row | undefined> | AsyncIterable<Row | undefined> =>
+  listed.every(({ largeWeight }) => largeWeight === null) ? listed : readInPortions(listed, read);
+
+async function* readInPortions<Row extends { id: number }>(
   listed: readonly Listed<Row>[],
   read: (ids: number[]) => Promise<Row[]>,
 ): AsyncGenerator<Row | undefined> {

@@ -16,6 +16,16 @@ export type RowOf<Entity, Columns extends ColumnsOf<Entity>> = {
   [Property in keyof Entity as Columns[Property]['name']]: Entity[Property];
 };
 
+/** Composes `insert into … values` of one row with these columns, and its values. */
+export function insertOf(table: string, row: Readonly<Record<string, unknown>>): { text: string; values: unknown[] } {
+  const names = Object.keys(row);
+  const parameters = names.map((_, index) => `$${index + 1}`);
+  return {
+    text: `insert into ${table} (${names.join(', ')}) values (${parameters.join(', ')})`,
+    values: Object.values(row),
+  };
+}
+
 /** Maps rows to records and back. A loop takes about a microsecond a row, which is little next to reading the row. */
 export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: Columns) {
   type Name = Columns[keyof Entity]['name'];
@@ -26,6 +36,12 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
   }));
   return {
     names: mapped.map(({ name }) => name),
+
+    /** A select list with the names of the properties: its rows are records, and nothing has to be copied. */
+    selection: mapped.map(({ property, name }) => `${name} as "${String(property)}"`).join(', '),
+
+    /** The property of a column. */
+    propertyOf: new Map<string, string>(mapped.map(({ property, name }) => [name, String(property)])),
 
     /** Reads only the columns of the record; the row may have more. */
     toEntity(row: RowOf<Entity, Columns>): Entity {

@@ -31,6 +31,8 @@ export {
   isDatabaseStuck,
   type Knex,
   openDatabase,
+  preparesFirst,
+  runOnce,
   runPrepared,
   STATEMENT_SEPARATOR,
   withConnection,

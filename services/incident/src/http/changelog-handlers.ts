@@ -36,7 +36,9 @@ export const changelogHandlers = ({
 /** A page ends after it has read this many bytes of changes: of large ones, it shows only the digests. */
 const MAX_READ_BYTES = 16_777_216;
 
-async function* withShortChanges(entries: AsyncIterable<ChangelogEntry | undefined>) {
+async function* withShortChanges(
+  entries: Iterable<ChangelogEntry | undefined> | AsyncIterable<ChangelogEntry | undefined>,
+) {
   let read = 0;
   for await (const entry of entries) {
     const { changes, bytes } = shortenChanges(entry?.changes ?? []);

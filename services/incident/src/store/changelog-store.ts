@@ -1,6 +1,7 @@
 import {
   column,
   type ColumnsOf,
+  insertOf,
   type Listed,
   listedColumns,
   type ListedRow,
@@ -8,7 +9,7 @@ import {
   type RowOf,
   rowMapping,
 } from '@tocsin/resources';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 
 export interface ChangelogEntry {
@@ -40,7 +41,8 @@ const LISTED_COLUMNS = listedColumns({ table: 'changelog', names: mapping.names,
 export function changelogStore(db: Knex) {
   return {
     async add(entry: Omit<ChangelogEntry, 'id'>): Promise<void> {
-      await db('changelog').insert(mapping.toRow(entry));
+      const { text, values } = insertOf('changelog', mapping.toRow(entry));
+      await runPrepared(db, 'insert-changelog-entry', text, values);
     },
 
     /** Lists an incident's newest entries, only those before the entry `before` if it is given. */

@@ -1,12 +1,4 @@
-import {
-  column,
-  type ColumnsOf,
-  type Listed,
-  listedColumns,
-  type ListedRow,
-  type RowOf,
-  rowMapping,
-} from '@tocsin/resources';
+import { column, type ColumnsOf, listedColumns, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Incident } from '../domain/incident.ts';
 import { type ListColumn, toListColumns } from './list-columns.ts';
 
@@ -54,20 +46,15 @@ export type IncidentRow = RowOf<Incident, typeof INCIDENT_TABLE>;
 
 const mapping = rowMapping<Incident, typeof INCIDENT_TABLE>(INCIDENT_TABLE);
 
-export const INCIDENT_COLUMNS = mapping.names;
+/** A select list whose rows are incidents. */
+export const INCIDENT_SELECTION = mapping.selection;
 
-export const toIncident = mapping.toEntity;
-
-/** The select list of lists, from incidents `i`. */
+/** The select list of lists, from incidents `i`. Its rows are listed incidents. */
 export const LISTED_INCIDENT_COLUMNS = listedColumns({
   table: 'i',
-  names: INCIDENT_COLUMNS,
+  names: mapping.names,
+  as: mapping.propertyOf,
   large: { custom_fields: 'jsonb' },
-});
-
-export const toListedIncident = (row: ListedRow<IncidentRow>): Listed<Incident> => ({
-  ...toIncident(row),
-  largeWeight: row.large_weight,
 });
 
 /** Bindable values of some properties, and of the folded texts that lists compare instead of them, by column. */

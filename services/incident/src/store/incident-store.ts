@@ -1,28 +1,26 @@
 import { notFound } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
-import { type Knex, runPrepared } from '@tocsin/runtime';
+import { type Knex, preparesFirst, runPrepared } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
-import { INCIDENT_COLUMNS, type IncidentRow, toColumns, toIncident } from './incident-row.ts';
+import { INCIDENT_SELECTION, toColumns } from './incident-row.ts';
 
-const SELECT = `select ${INCIDENT_COLUMNS.join(', ')} from incidents`;
+const SELECT = `select ${INCIDENT_SELECTION} from incidents`;
+
+const runUpdate = preparesFirst('update-incident');
 
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
-  const one = (rows: IncidentRow[]): Incident => {
-    const [row] = rows;
-    if (row === undefined) throw notFound('The incident');
-    return toIncident(row);
+  const one = ([incident]: Incident[]): Incident => {
+    if (incident === undefined) throw notFound('The incident');
+    return incident;
   };
-  const rowsOf = async (id: number): Promise<IncidentRow[]> =>
+  const rowsOf = async (id: number): Promise<Incident[]> =>
     runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<Incident> => one(await rowsOf(id)),
 
-    async find(id: number): Promise<Incident | undefined> {
-      const [row] = await rowsOf(id);
-      return row && toIncident(row);
-    },
+    find: async (id: number): Promise<Incident | undefined> => (await rowsOf(id))[0],
 
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
@@ -35,13 +33,12 @@ export function incidentStore(db: Knex, workspaceId: number) {
 
     /** The incidents of a list with all their properties, a few at a time. */
     readWhole: (listed: readonly Listed<Incident>[]) =>
-      readWhole(listed, async (ids) => {
-        const rows = await db('incidents')
-          .where({ workspace_id: workspaceId })
-          .whereIn('id', ids)
-          .select<IncidentRow[]>(INCIDENT_COLUMNS);
-        return rows.map(toIncident);
-      }),
+      readWhole(listed, async (ids) =>
+        runPrepared<Incident>(db, 'get-incidents', `${SELECT} where workspace_id = $1 and id = any($2::bigint[])`, [
+          workspaceId,
+          ids,
+        ]),
+      ),
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> =>
@@ -54,9 +51,10 @@ export function incidentStore(db: Knex, workspaceId: number) {
 
     /** Updates properties of an incident that this transaction has locked. */
     async update(id: number, properties: Partial<Incident>): Promise<void> {
-      await db('incidents')
-        .where({ workspace_id: workspaceId, id })
-        .update(toColumns({ ...properties, workspaceId }));
+      const { workspace_id, ...columns } = toColumns({ ...properties, workspaceId });
+      const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
+      const text = `update incidents set ${assignments.join(', ')} where workspace_id = $1 and id = $2`;
+      await runUpdate(db, text, [workspace_id, id, ...Object.values(columns)]);
     },
   };
 }

@@ -1,7 +1,14 @@
 import { invalidRequest, notFound } from '@tocsin/http';
-import { brokenConstraint, type Instant, type Knex } from '@tocsin/runtime';
+import { insertOf } from '@tocsin/resources';
+import { brokenConstraint, type Instant, type Knex, preparesFirst, runPrepared } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
+
+const runInsert = preparesFirst('insert-timeline-event');
+
+const FIND_LATEST = `
+  select started_at as "startedAt", title, left(body, 140) as body from timeline_events
+  where workspace_id = $1 and incident_id = $2 order by started_at desc, id desc limit 1`;
 
 /** Stores the timeline events of one workspace, over a pool or a transaction. */
 export function timelineStore(db: Knex, workspaceId: number) {
@@ -27,10 +34,11 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
-      const columns = { ...toTimelineColumns(event), workspace_id: workspaceId };
-      const [row] = await reportingUnknownGroup(
-        db('timeline_events').insert(columns).returning<{ id: number }[]>('id'),
-      );
+      const { text, values } = insertOf('timeline_events', {
+        ...toTimelineColumns(event),
+        workspace_id: workspaceId,
+      });
+      const [row] = await reportingUnknownGroup(runInsert<{ id: number }>(db, `${text} returning id`, values));
       return { ...event, id: (row as { id: number }).id };
     },
 
@@ -57,18 +65,13 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** Returns the title and the beginning of the body of an incident's last event, in the order of timelines. */
     async findLatest(incidentId: number): Promise<{ startedAt: Instant; title: string; body: string } | undefined> {
-      const row = await events()
-        .where('incident_id', incidentId)
-        .orderBy([
-          { column: 'started_at', order: 'desc' },
-          { column: 'id', order: 'desc' },
-        ])
-        .first<{ started_at: Instant; title: string; body: string } | undefined>(
-          'started_at',
-          'title',
-          db.raw('left(body, 140) as body'),
-        );
-      return row && { startedAt: row.started_at, title: row.title, body: row.body };
+      const [latest] = await runPrepared<{ startedAt: Instant; title: string; body: string }>(
+        db,
+        'find-latest-timeline-event',
+        FIND_LATEST,
+        [workspaceId, incidentId],
+      );
+      return latest;
     },
   };
 }

@@ -4,7 +4,6 @@ import type { Instant } from '@tocsin/runtime';
 import { customPredicates } from '../domain/custom-filter.ts';
 import { conversions, type MrrProjection, mrrProjection } from '../domain/exchange-rates.ts';
 import type { Fields } from '../domain/fields.ts';
-import type { Incident } from '../domain/incident.ts';
 import { type FilterParameters, listFilters } from '../domain/list-filters.ts';
 import { type ListSort, listSort, type SortParameters } from '../domain/list-sort.ts';
 import {
@@ -45,7 +44,7 @@ export interface IncidentList {
   /** The incidents of the page, and one more if there are more. */
   listed: PositionedIncident[];
   /** Reads listed incidents completely. */
-  readWhole: (listed: readonly PositionedIncident[]) => AsyncIterable<Incident | undefined>;
+  readWhole: ReturnType<typeof incidentStore>['readWhole'];
   /** The cursor of the page that begins after an incident. */
   cursorAfter: (last: PositionedIncident) => string;
   /** The cursor of the page that continues after all listed incidents, if a search has ended before the page was full. */

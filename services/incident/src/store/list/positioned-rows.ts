@@ -1,6 +1,7 @@
 import type { Key } from '@tocsin/http';
-import type { ListedRow } from '@tocsin/resources';
-import { type IncidentRow, LISTED_INCIDENT_COLUMNS } from '../incident-row.ts';
+import type { Listed } from '@tocsin/resources';
+import type { Incident } from '../../domain/incident.ts';
+import { LISTED_INCIDENT_COLUMNS } from '../incident-row.ts';
 import type { KeysetPosition, SortSegment } from './segments.ts';
 import { Sql, sql } from './sql.ts';
 
@@ -11,7 +12,7 @@ export interface PositionColumns {
   key_1?: Key;
 }
 
-export type PositionedRow = ListedRow<IncidentRow> & PositionColumns;
+export type PositionedRow = Listed<Incident> & PositionColumns;
 
 /** The listed columns of incidents `i`. */
 export const COLUMNS = new Sql(LISTED_INCIDENT_COLUMNS, []);

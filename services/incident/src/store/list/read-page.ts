@@ -32,14 +32,13 @@
 import type { Listed } from '@tocsin/resources';
 import type { Knex } from '@tocsin/runtime';
 import type { Incident } from '../../domain/incident.ts';
-import { toListedIncident } from '../incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
 import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
 import { MAX_COMPARED_BYTES, type Portion, searchPortion } from './search-portion.ts';
 import type { KeysetPosition, SegmentRequest, SortSegment } from './segments.ts';
-import { all, run, type Sql, sql } from './sql.ts';
+import { all, run, runOften, type Sql, sql } from './sql.ts';
 
 /** What is known while the segments of a page are read. */
 interface ReadProgress {
@@ -86,9 +85,8 @@ export async function readPage(
       const missing = limit + 1 - rowsById.size;
       const { rows, last, isEnd } = await readSegment(db, progress, { segment, after: from, limit: missing });
       for (const row of rows) {
-        const position = positionOf(row, segment);
         // An incident that loses its value between two statements is read again in the segment of those without one.
-        if (!rowsById.has(row.id)) rowsById.set(row.id, { ...toListedIncident(row), position });
+        if (!rowsById.has(row.id)) rowsById.set(row.id, Object.assign(row, { position: positionOf(row, segment) }));
       }
       if (last !== undefined) from = positionOf(last, segment);
       hasMore = !isEnd;
@@ -161,7 +159,7 @@ async function readMatching(
   const conditions = plainConditions(prefiltered);
   // If hardly any row is rejected, all columns are read at once. Otherwise IDs come first, often from the index alone.
   if (segment.withColumns !== undefined && !isFiltered) {
-    return run<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
+    return runOften<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
   }
   const readIncidents = async (ids: Sql) =>
     run<PositionedRow>(

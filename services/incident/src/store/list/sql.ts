@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, preparesFirst, runOnce } from '@tocsin/runtime';
 
 type Scalar = string | number | boolean | null;
 type Value = Scalar | readonly Scalar[];
@@ -44,7 +44,17 @@ export function join(
 /** All of the conditions; `true` for none. */
 export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : join(conditions, ' and '));
 
-export async function run<Row>(db: Knex, { text, values }: Sql): Promise<Row[]> {
-  const { rows } = await db.raw<{ rows: Row[] }>(text, values as Knex.RawBinding[]);
-  return rows;
+export const run = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
+  runOnce<Row>(db, withNumbers(text), [...values]);
+
+const runFirstTexts = preparesFirst('list');
+
+/** For a statement without filters: one of a few texts, which are executed for every workspace. */
+export const runOften = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
+  runFirstTexts<Row>(db, withNumbers(text), [...values]);
+
+/** Numbers the values, as the database expects: `$1` instead of the first `?`. */
+function withNumbers(text: string): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${(count += 1)}`);
 }

@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WorkspaceContext } from './principal.ts';
+
+/** A request for an operation and its response, with what becomes known of them. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Set once the principal is verified, for the metric of refusals. */
+  workspace: WorkspaceContext | undefined;
+  /** When the request began to wait for an event, by `performance.now()`: the wait says nothing about the service. */
+  waitingSince: number | undefined;
+}
+
+/** The value of a header that has at most one. @param name in lower case */
+export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
