@@ -42,6 +42,7 @@ function* readsOf(node: PlanNode | undefined, stopsEarly = false): Generator<str
   else if (/^(Index|Index Only|Bitmap Index) Scan$/.test(type) && condition === undefined) {
     if (!stopsEarly || node.Filter !== undefined) yield `${table} by ${index}`;
   }
-  const isLimited = type === 'Limit' || (stopsEarly && type === 'LockRows');
+  // `Result` decides once whether to read at all.
+  const isLimited = type === 'Limit' || (stopsEarly && (type === 'LockRows' || type === 'Result'));
   for (const inner of node.Plans ?? []) yield* readsOf(inner, isLimited);
 }
