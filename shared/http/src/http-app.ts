@@ -6,6 +6,7 @@ import {
   type Metrics,
   readiness,
   type ReadinessCheck,
+  runInContext,
 } from '@tocsin/runtime';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { InternalRoute, Route } from './contract.ts';
@@ -16,6 +17,7 @@ import type { PrincipalVerifier, WorkspaceContext } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
+import { traceRequest } from './request-span.ts';
 import { internalRouteHandler, routeHandler } from './route-handler.ts';
 import { toDomainError } from './to-domain-error.ts';
 import { processUnsentBytes, type UnsentBytes } from './unsent-bytes.ts';
@@ -68,9 +70,11 @@ export function httpApp(options: HttpAppOptions): Express {
   const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingPlaces: places };
   for (const route of [...options.routes].sort(literalFirst)) {
     const handler = routeHandler(route, handling);
-    app[route.method](expressPath(route.path), timed(route.id), handler);
+    app[route.method](expressPath(route.path), timed(route.id), traced(route.path), handler);
   }
-  for (const route of options.internalRoutes ?? []) app.get(route.path, internalRouteHandler(route, principals));
+  for (const route of options.internalRoutes ?? []) {
+    app.get(route.path, traced(route.path), internalRouteHandler(route, principals));
+  }
 
   app.use(() => {
     throw notFound('The path');
@@ -123,6 +127,14 @@ function requestTimer(metrics: Metrics): (route: string) => RequestHandler {
     next();
   };
 }
+
+/** Handles the requests of one route in their traces, which the gateway or another service has begun. */
+const traced =
+  (route: string): RequestHandler =>
+  (request, response, next) => {
+    const atEnd = () => ({ route, attributes: { 'tocsin.request_id': requestIdOf(request) } });
+    runInContext(traceRequest(request, response, { isTrusted: true, atEnd }), next);
+  };
 
 function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
   new Gauge({

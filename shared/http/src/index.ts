@@ -95,6 +95,7 @@ export { type Refusals, refusalsOf } from './refusals.ts';
 export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { sendError, sendHealth, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+export { traceRequest } from './request-span.ts';
 export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';

@@ -1,4 +1,4 @@
-import { openKeyring } from '@tocsin/runtime';
+import { inSpan, openKeyring, requestSpan, traceHeaders } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
 import { serviceBreaker } from './service-breaker.ts';
@@ -55,7 +55,7 @@ export function internalClient(options: {
     const slow = setTimeout(() => breaker.probe(), REQUEST_TIMEOUT);
     try {
       const response = await fetch(url, {
-        headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
+        headers: { ...traceHeaders(), [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
         redirect: 'error',
         signal: AbortSignal.timeout(timeout),
       });
@@ -82,12 +82,15 @@ export function internalClient(options: {
       for (const [name, value] of Object.entries(query)) {
         if (value !== undefined) url.searchParams.set(name, String(value));
       }
-      const response = await send(url);
-      if (!response.ok) {
-        await response.body?.cancel();
-        throw new UnexpectedStatus(url.pathname, response.status);
-      }
-      return schema.parse(JSON.parse(await readText(response)));
+      return inSpan(requestSpan('GET', url, url.pathname), async (span) => {
+        const response = await send(url);
+        span?.setAttribute('http.response.status_code', response.status);
+        if (!response.ok) {
+          await response.body?.cancel();
+          throw new UnexpectedStatus(url.pathname, response.status);
+        }
+        return schema.parse(JSON.parse(await readText(response)));
+      });
     },
     close: () => breaker.stop(),
   };

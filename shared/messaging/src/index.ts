@@ -25,6 +25,7 @@ export { type ConsumerOptions, type EventHandlers, startConsumer } from './consu
 export { claimInInbox, createInboxTable, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {
+  addTraceToOutbox,
   createDeadLetterTable,
   createOutboxTable,
   type NewEvent,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { type Instant, type Knex, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -15,6 +15,8 @@ export interface OutboxRow {
   message_id: string;
   type: string;
   body: string;
+  /** The trace of the code that makes the event, as `storableTrace` returns it. */
+  trace_context: string | null;
 }
 
 /** Builds the row, for a statement that inserts it itself. Other code uses `outbox(trx).add`. */
@@ -28,7 +30,12 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
     request_id: event.requestId,
     data: event.data,
   };
-  return { message_id: envelope.id, type: envelope.type, body: JSON.stringify(envelope) };
+  return {
+    message_id: envelope.id,
+    type: envelope.type,
+    body: JSON.stringify(envelope),
+    trace_context: storableTrace(),
+  };
 }
 
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
@@ -56,6 +63,13 @@ export async function createOutboxTable(knex: Knex): Promise<void> {
     table.text('type').notNullable();
     table.text('body').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+  });
+}
+
+/** Adds the trace to an outbox; for the migrations of a service that publishes. */
+export async function addTraceToOutbox(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('outbox', (table) => {
+    table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
   });
 }
 

@@ -26,10 +26,10 @@ const TAKE_LOCK = `
 
 /** The oldest rows, up to a number and to so many bytes, but one at least; `total` is their number without the latter. */
 const READ_BATCH = `
-  select id, message_id, type, body, total from (
-    select id, message_id, type, body, count(*) over () as total,
+  select id, message_id, type, body, trace_context, total from (
+    select id, message_id, type, body, trace_context, count(*) over () as total,
       sum(octet_length(body)) over (order by id) as bytes
-    from (select id, message_id, type, body from outbox order by id limit ?) as oldest
+    from (select id, message_id, type, body, trace_context from outbox order by id limit ?) as oldest
   ) as measured
   where bytes <= ? or bytes = octet_length(body) order by id`;
 
@@ -109,7 +109,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       if (rows.length === 0) return 'done';
 
       const outcomes = await broker.publish(
-        rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })),
+        rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body, trace: row.trace_context })),
       );
       const outcomeOf = (index: number): PublishOutcome => outcomes[index] ?? 'failed';
       const dead = rows.flatMap((row, index) => {
@@ -130,5 +130,5 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
     });
 }
 
-const deadLettersOf = ({ message_id, type, body }: OutboxRow, { deadLetters }: DeadLettered) =>
+const deadLettersOf = ({ message_id, type, body }: BatchRow, { deadLetters }: DeadLettered) =>
   deadLetters.map(({ queue, reason }) => ({ queue, message_id, type, body, reason }));

@@ -88,7 +88,10 @@ export async function runPrepared<Row extends pg.QueryResultRow>(
   const client = db.client as PooledClient;
   const connection: PooledConnection = await client.acquireConnection();
   try {
-    const { rows } = await runStatement(connection, text, async () => connection.query<Row>({ name, text, values }));
+    const statement = { sql: text, name };
+    const { rows } = await runStatement(connection, statement, async () =>
+      connection.query<Row>({ name, text, values }),
+    );
     return rows;
   } finally {
     await client.releaseConnection(connection);

@@ -60,7 +60,31 @@ export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
 export { type SharedRuns, sharedRuns } from './shared-runs.ts';
+export {
+  type Attributes,
+  type Context,
+  inSpan,
+  markFailed,
+  recordedSpan,
+  requestSpan,
+  type Span,
+  type SpanSpec,
+  startRequestSpan,
+  startSpan,
+  startSpanIn,
+} from './spans.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
+export {
+  contextOfHeaders,
+  contextOfStored,
+  headersOfStored,
+  isUntrusted,
+  runInContext,
+  storableTrace,
+  type TraceHeaders,
+  traceHeaders,
+  traceLogFields,
+} from './trace-context.ts';
 export { currentRequest, RequestWork, runForRequest, runInBackground, type ShareHolder } from './work-context.ts';
 export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

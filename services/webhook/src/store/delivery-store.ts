@@ -7,6 +7,8 @@ export interface StoredEvent {
   workspaceId: number;
   body: string;
   requestId: string | null;
+  /** As `storableTrace` returns it; the attempts belong to it. */
+  trace: string | null;
   occurredAt: Instant;
 }
 
@@ -58,6 +60,7 @@ export function deliveryStore(db: Knex) {
         workspace_id: event.workspaceId,
         body: event.body,
         request_id: event.requestId,
+        trace_context: event.trace,
         occurred_at: event.occurredAt,
         queued_at: now,
       });

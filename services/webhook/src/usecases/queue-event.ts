@@ -1,5 +1,5 @@
 import type { Envelope, EventData } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, storableTrace } from '@tocsin/runtime';
 import { MAX_QUEUED } from '../domain/delivery.ts';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeAt } from '../store/activity-store.ts';
@@ -50,6 +50,7 @@ export async function queueEvent(
       workspaceId: workspace.id,
       body: incidentCreatedBody({ eventId: event.id, occurredAt, incident: data.incident, url }),
       requestId,
+      trace: storableTrace(),
       occurredAt,
     };
     await store.addEvent(storedEvent, now);
