@@ -51,7 +51,7 @@ export {
 } from './keyring.ts';
 export { findKnownSecretViolation } from './known-secrets.ts';
 export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts';
-export { type App, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
+export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { ensureDatabase, ensureSchemaOwner, listMigrations, migrate, type SchemaOwner } from './migrate.ts';

@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -47,7 +48,7 @@ export function startRequestSpan(
   const parent = contextOfHeaders(headers['traceparent'], headers['tracestate']);
   const from = parent === undefined || isTrusted ? parent : untrusted(parent);
   const span = tracer.startSpan(name, KINDS.server, from ?? ROOT_CONTEXT);
-  return trace.isSpanContextValid(span.spanContext()) ? trace.setSpan(ROOT_CONTEXT, span) : undefined;
+  return span.spanContext() === INVALID_SPAN_CONTEXT ? undefined : trace.setSpan(ROOT_CONTEXT, span);
 }
 
 /** The span of a context (default: of the current code), if it is recorded. */
@@ -78,10 +79,10 @@ function start({ name, kind, attributes }: SpanSpec, parent: Context): Span {
 
 /**
  * The span of an HTTP request to a URL.
- * @param path what of the URL's path may be recorded; the query never is
+ * @param path the URL's path, if it may be recorded and is one of few; the query never is recorded
  */
 export const requestSpan = (method: string, { protocol, host, hostname, port }: URL, path = ''): SpanSpec => ({
-  name: method,
+  name: path === '' ? method : `${method} ${path}`,
   kind: 'client',
   attributes: () => ({
     'http.request.method': method,
