@@ -16,7 +16,7 @@ install: ## Install the dependencies, if package-lock.json is newer than the las
 
 .PHONY: start
 start: install ## Run all apps in one process; needs no other servers
-	@$(NODE) infra/embedded/main.ts
+	@$(NODE) --import ./infra/tracing.ts infra/embedded/main.ts
 
 .PHONY: services
 services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two

@@ -111,6 +111,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   ),
   sharedPackage('runtime'),
   sharedPackage('safe-http'),
+  sharedPackage('tracing', 'runtime'),
   sharedPackage('http', 'runtime'),
   sharedPackage('messaging', 'runtime', 'contracts'),
   sharedPackage('resources', 'runtime', 'contracts', 'http'),

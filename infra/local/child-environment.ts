@@ -3,9 +3,9 @@ import { type AppName, APPS, readRecorded } from '../apps.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 
-/** What a process needs to know about the system that it runs on. */
+/** What a process needs to know about the system that it runs on, and OpenTelemetry's settings. */
 const SYSTEM_VARIABLES =
-  /^(?:PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|NODE_(?:OPTIONS|EXTRA_CA_CERTS|V8_COVERAGE|COMPILE_CACHE)|SSL_CERT_(?:FILE|DIR))$/;
+  /^(?:PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|NODE_(?:OPTIONS|EXTRA_CA_CERTS|V8_COVERAGE|COMPILE_CACHE)|SSL_CERT_(?:FILE|DIR)|OTEL_\w+)$/;
 
 /**
  * Returns the part of our environment that one app needs: the settings that it reads, the database URL of its own role,

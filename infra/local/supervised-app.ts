@@ -75,7 +75,7 @@ export async function superviseApp({ name, env, print }: SupervisedAppOptions): 
  * process dies, its channel to the app closes, and the app stops by itself.
  */
 function spawnApp(name: AppName, env: Environment): ChildProcess {
-  return spawn(process.execPath, [path.join(APPS[name].folder, 'src/main.ts')], {
+  return spawn(process.execPath, ['--import', '@tocsin/tracing', path.join(APPS[name].folder, 'src/main.ts')], {
     cwd: ROOT,
     env,
     detached: true,

@@ -70,6 +70,28 @@ describeWithServers('an incident declared through the gateway', () => {
     new Webhook(secret, { format: 'raw' }).verify(event!.body, event!.headers as Record<string, string>);
   });
 
+  test('carries the trace of its client to the receiver, without an SDK', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+    const headersOfEvent = async (headers: Record<string, string>) => {
+      const { body } = await client.post('/api/v1/incidents', { title: 'Traced' }, headers);
+      const [event] = await eventually(() => {
+        const events = eventsFor(body.incident.human_id);
+        return events.length > 0 && events;
+      });
+      return event!.headers;
+    };
+    expect(await headersOfEvent({ traceparent, tracestate: 'vendor=1' })).toMatchObject({ traceparent });
+    expect(await headersOfEvent({ traceparent, tracestate: 'vendor=1' })).not.toHaveProperty('tracestate');
+    for (const malformed of [
+      `00-${traceId}-0000000000000000-01`,
+      `ff-${traceId}-00f067aa0ba902b7-01`,
+      'x'.repeat(9_000),
+    ]) {
+      expect(await headersOfEvent({ traceparent: malformed })).not.toHaveProperty('traceparent');
+    }
+  });
+
   test('created twice with one idempotency key is one incident and one event', async () => {
     const send = async () => client.post('/api/v1/incidents', { title: 'Once' }, { 'Idempotency-Key': 'once' });
     const first = await send();

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PRINCIPAL_HEADER } from '@tocsin/http';
+import type { TraceHeaders } from '@tocsin/runtime';
 
 const INTERNAL_PREFIX = 'x-tocsin-';
 
@@ -24,6 +25,9 @@ const FOR_THE_GATEWAY = [
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-port',
+  // A span of the gateway is the parent.
+  'traceparent',
+  'tracestate',
   'x-forwarded-proto',
   'x-real-ip',
 ];
@@ -40,7 +44,7 @@ const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'd
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
-  own: { principal: string; requestId: string; bodyLength: number | undefined },
+  own: { principal: string; requestId: string; bodyLength: number | undefined; trace: TraceHeaders | undefined },
 ): IncomingHttpHeaders {
   const connectionOptions = connectionOptionsOf(headers.connection ?? '');
   const forwarded: IncomingHttpHeaders = {};
@@ -49,6 +53,7 @@ export function forwardedHeaders(
     if (connectionOptions.includes(name)) continue;
     forwarded[name] = headers[name];
   }
+  Object.assign(forwarded, own.trace);
   forwarded[PRINCIPAL_HEADER] = own.principal;
   forwarded['x-request-id'] = own.requestId;
   if (own.bodyLength !== undefined) forwarded['content-length'] = String(own.bodyLength);

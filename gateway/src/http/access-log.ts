@@ -1,4 +1,4 @@
-import { Histogram, type Logger, type Metrics } from '@tocsin/runtime';
+import { Histogram, type Logger, type Metrics, traceLogFields } from '@tocsin/runtime';
 import type { RequestContext } from './request-context.ts';
 
 /** The services name their operations; however many names they invent, the metric stays small. */
@@ -41,6 +41,7 @@ export function accessLog(log: Logger, metrics: Metrics): (context: RequestConte
           workspace: context.workspace?.slug ?? context.slug,
           key_id: context.keyId,
           request_id: context.requestId,
+          ...traceLogFields(context.trace),
           ...(!response.writableFinished && { aborted: true }),
         },
         'request',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
-import { fairShares } from '@tocsin/runtime';
+import { fairShares, inSpan, markFailed, type Span, type SpanSpec, traceHeaders } from '@tocsin/runtime';
 import { forwardedHeaders } from '../clients/forwarded-headers.ts';
 import type { Upstream, Wait } from '../clients/upstream.ts';
 import { overloaded } from '../domain/overload.ts';
@@ -60,11 +60,11 @@ export function forwarder({
     }
     try {
       if (response.destroyed) return;
-      request.headers = forwardedHeaders(request.headers, {
+      const own = {
         principal: caller.principalFor(operation.service),
         requestId,
         bodyLength: isRead(request) ? undefined : (body.bytes?.length ?? 0),
-      });
+      };
       request.url = target.path + target.search;
       const { deadline, wait } = operation;
       const onWait = (begun: Wait) => {
@@ -72,12 +72,16 @@ export function forwarder({
         release();
         releaseSlot();
       };
-      await service.upstream.forward({
-        request,
-        response,
-        body: body.bytes,
-        deadline,
-        onWait: wait === undefined ? undefined : onWait,
+      await inSpan(forwardSpan(context, operation), async (span) => {
+        request.headers = forwardedHeaders(request.headers, { ...own, trace: traceHeaders() });
+        await service.upstream.forward({
+          request,
+          response,
+          body: body.bytes,
+          deadline,
+          onWait: wait === undefined ? undefined : onWait,
+        });
+        if (span !== undefined && !response.destroyed) recordStatus(span, response.statusCode);
       });
     } finally {
       release();
@@ -103,6 +107,24 @@ export function forwarder({
       }
     },
   };
+}
+
+/** The span of the gateway's own request to a service; it ends when the response has begun. */
+const forwardSpan = ({ method, target }: RequestContext, { service, path }: Operation): SpanSpec => ({
+  name: `${method} ${path}`,
+  kind: 'client',
+  attributes: () => ({
+    'http.request.method': method,
+    'url.template': path,
+    'url.path': target.path,
+    'server.service.name': `tocsin-${service}`,
+  }),
+});
+
+/** A 4xx is no failure of this request: the client gets it as it is. */
+function recordStatus(span: Span, status: number): void {
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) markFailed(span, String(status));
 }
 
 interface SendOptions {

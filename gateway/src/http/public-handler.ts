@@ -8,8 +8,9 @@ import {
   type Refusals,
   sendError,
   toDomainError,
+  traceRequest,
 } from '@tocsin/http';
-import type { Clock, Logger } from '@tocsin/runtime';
+import { type Clock, type Logger, runInContext } from '@tocsin/runtime';
 import { checkAccess } from '../domain/access.ts';
 import { clientAddress, clientNetwork, type TrustedProxies } from '../domain/client-address.ts';
 import { costOf } from '../domain/cost.ts';
@@ -46,10 +47,26 @@ export function publicHandler(dependencies: PublicHandlerDependencies): RequestL
   return (request, response) => {
     dependencies.onRequest(request, response);
     const context = openRequestContext(request, response);
+    if (!dependencies.pages.has(context.target.path)) context.trace = openTrace(context);
     dependencies.logAccess(context);
-    handleRequest(context, dependencies).catch((error: unknown) => sendFailure(context, error, dependencies));
+    runInContext(context.trace, () => {
+      handleRequest(context, dependencies).catch((error: unknown) => sendFailure(context, error, dependencies));
+    });
   };
 }
+
+/** Clients do not decide which traces are recorded (ADR 36). */
+const openTrace = (context: RequestContext) =>
+  traceRequest(context.request, context.response, {
+    isTrusted: false,
+    atEnd: () => ({
+      route: context.operation?.path,
+      attributes: {
+        'tocsin.request_id': context.requestId,
+        ...(context.workspace !== undefined && { 'tocsin.workspace': context.workspace.slug }),
+      },
+    }),
+  });
 
 async function handleRequest(context: RequestContext, dependencies: PublicHandlerDependencies): Promise<void> {
   const { request, response, target } = context;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER, requestIdOf, type WorkspaceContext } from '@tocsin/http';
+import type { Context } from '@tocsin/runtime';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
 import type { Operation } from '../domain/route-table.ts';
 
@@ -10,7 +11,9 @@ export interface RequestContext {
   readonly requestId: string;
   readonly target: RequestTarget;
   readonly method: string;
-  // For the log and the metrics.
+  // For the log, the metrics and the span.
+  /** The request's place in a trace, if it has one. */
+  trace: Context | undefined;
   /** The slug of a workspace that exists, without a valid token. */
   slug: string | undefined;
   /** The workspace of a valid token. */
@@ -39,6 +42,7 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     requestId,
     target: parseTarget(request.url ?? ''),
     method: request.method ?? '',
+    trace: undefined,
     slug: undefined,
     workspace: undefined,
     keyId: undefined,

@@ -1,6 +1,14 @@
 import type { RequestListener } from 'node:http';
-import { type BuildInfo, Gauge, type Logger, type Metrics, readiness, type ReadinessCheck } from '@tocsin/runtime';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import {
+  type BuildInfo,
+  Gauge,
+  type Logger,
+  type Metrics,
+  readiness,
+  type ReadinessCheck,
+  runInContext,
+} from '@tocsin/runtime';
+import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { MAX_BODY_BYTES } from './body.ts';
 import type { InternalRoute, Route } from './contract.ts';
 import { DESCRIPTION_PATH, descriptionRoute } from './description-route.ts';
@@ -13,6 +21,7 @@ import type { PrincipalVerifier } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
+import { traceRequest } from './request-span.ts';
 import { type HttpLimits, internalRouteHandler, routeHandler } from './route-handler.ts';
 import { routeTable } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -91,8 +100,9 @@ function expressApp(
   app.enable('case sensitive routing');
   app.enable('strict routing');
   addOperationalRoutes(app, options);
-  for (const route of options.internalRoutes ?? [])
-    app.get(route.path, internalRouteHandler(route, options.principals));
+  for (const route of options.internalRoutes ?? []) {
+    app.get(route.path, traced(route.path), internalRouteHandler(route, options.principals));
+  }
   app.use(() => {
     throw notFound('The path');
   });
@@ -123,6 +133,14 @@ function addOperationalRoutes(app: Express, options: HttpAppOptions): void {
     response.end(await metrics.metrics());
   });
 }
+
+/** Handles the requests of one internal route in their traces, which another service has begun. */
+const traced =
+  (route: string): RequestHandler =>
+  (request, response, next) => {
+    const atEnd = () => ({ route, attributes: { 'tocsin.request_id': requestIdOf(request) } });
+    runInContext(traceRequest(request, response, { isTrusted: true, atEnd }), next);
+  };
 
 function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
   new Gauge({

@@ -99,6 +99,7 @@ export { type Refusals, refusalsOf } from './refusals.ts';
 export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+export { traceRequest } from './request-span.ts';
 export {
   type AddressChange,
   type ServiceAddress,

@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { openKeyring } from '@tocsin/runtime';
+import { inSpan, openKeyring, requestSpan, traceHeaders } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
 import { type ServiceAddress, serviceAddresses } from './service-addresses.ts';
@@ -67,7 +67,7 @@ export function internalClient(options: {
     const { request: open } = address.url.protocol === 'https:' ? https : http;
     const request = open(new URL(path, address.url), {
       agent: address.agent,
-      headers: { [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
+      headers: { ...traceHeaders(), [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
     });
     // For as long as the request exists: it may fail after the response has begun.
     request.on('error', reject);
@@ -124,10 +124,13 @@ export function internalClient(options: {
         if (value !== undefined) parameters.set(name, String(value));
       }
       const target = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
-      const { status, text } = await exchange(target, AbortSignal.timeout(timeout));
-      if (status < 200 || status > 299) throw new UnexpectedStatus(path, status);
-      if (text === undefined) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
-      return schema.parse(JSON.parse(text));
+      return inSpan(requestSpan('GET', new URL(path, urls[0]), path), async (span) => {
+        const { status, text } = await exchange(target, AbortSignal.timeout(timeout));
+        span?.setAttribute('http.response.status_code', status);
+        if (status < 200 || status > 299) throw new UnexpectedStatus(path, status);
+        if (text === undefined) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+        return schema.parse(JSON.parse(text));
+      });
     },
     close: () => addresses.close(),
   };

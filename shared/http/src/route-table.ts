@@ -1,8 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Histogram, type Metrics } from '@tocsin/runtime';
+import { Histogram, type Metrics, runInContext } from '@tocsin/runtime';
 import type { Route } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import { parametersIn, PathTree } from './path-tree.ts';
+import { requestIdOf } from './request-id.ts';
+import { traceRequest } from './request-span.ts';
 
 /** Handles a request for an operation. */
 export type ExchangeHandler = (exchange: Exchange) => Promise<void>;
@@ -58,11 +60,19 @@ async function run(
   const exchange: Exchange = { request, response, params: {}, workspace: undefined, waitingSince: undefined };
   response.once('close', () => observe(exchange, start));
   try {
-    await handle(Object.assign(exchange, { params: decoded(parametersIn(path, route.path)) }));
+    Object.assign(exchange, { params: decoded(parametersIn(path, route.path)) });
+    await runInContext(traceOf(route, exchange), async () => handle(exchange));
   } catch (error) {
     onError(exchange, error);
   }
 }
+
+/** The trace that the gateway has begun or continued. */
+const traceOf = ({ path }: Route, { request, response }: Exchange) =>
+  traceRequest(request, response, {
+    isTrusted: true,
+    atEnd: () => ({ route: path, attributes: { 'tocsin.request_id': requestIdOf(request) } }),
+  });
 
 const pathOf = ({ url = '' }: IncomingMessage): string => {
   const end = url.indexOf('?');

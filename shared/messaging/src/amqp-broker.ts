@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
-import { type Logger, settleWithin } from '@tocsin/runtime';
+import { contextOfHeaders, headersOfStored, type Logger, settleWithin, storableTrace } from '@tocsin/runtime';
 import {
   type Channel,
   type ChannelModel,
@@ -27,6 +27,7 @@ import {
   type Subscription,
   dispositionOf,
 } from './broker.ts';
+import { processInSpan, publishInSpan } from './message-spans.ts';
 
 /** Milliseconds for a step of the set-up. While a cluster elects leaders a declaration can hang; a retry is faster. */
 const SET_UP_TIMEOUT = 10_000;
@@ -96,22 +97,26 @@ export class AmqpBroker implements Broker {
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     const session = this.#session;
     if (session === undefined || session.blocked) return messages.map(() => 'failed');
-    const outcomes = await Promise.all(
-      messages.map(async ({ id, type, body }) =>
-        session.publisher.publish({
-          exchange: exchangeName(this.#namespace),
-          routingKey: type,
-          messageId: id,
-          deduplicationKey: id,
-          content: Buffer.from(body),
-          options: { type, contentType: 'application/json' },
-        }),
-      ),
-    );
+    const outcomes = await Promise.all(messages.map(async (message) => this.#publishOne(session, message)));
     if (messages.some(({ type }, index) => outcomes[index] === 'unroutable' && hasConsumer(type))) {
       this.#redeclareQueues(session);
     }
     return outcomes;
+  }
+
+  async #publishOne(session: Session, message: OutgoingMessage): Promise<PublishOutcome> {
+    const { id, type, body } = message;
+    const exchange = exchangeName(this.#namespace);
+    return publishInSpan({ system: SYSTEM, exchange, routingKey: type }, message, async (trace) =>
+      session.publisher.publish({
+        exchange,
+        routingKey: type,
+        messageId: id,
+        deduplicationKey: id,
+        content: Buffer.from(body),
+        options: { type, contentType: 'application/json', headers: headersOfStored(trace) },
+      }),
+    );
   }
 
   subscribe(queue: QueueDefinition, handle: MessageHandler, options: SubscribeOptions = {}): Subscription {
@@ -324,11 +329,17 @@ export class AmqpBroker implements Broker {
     }: { consumer: Consumer; acknowledgements: Acknowledgements; message: ConsumeMessage },
   ): Promise<void> {
     const { content, fields } = message;
-    const disposition = await dispositionOf(consumer.handle, {
-      body: content,
-      redelivered: fields.redelivered,
-      isLost: () => acknowledgements.isClosed,
-    });
+    const { exchange, routingKey, redelivered } = fields;
+    const place = { system: SYSTEM, exchange, routingKey, queue: queueName(this.#namespace, consumer.queue) };
+    const received = { id: idOf(message), body: content, trace: traceOf(message) };
+    const disposition = await processInSpan(place, received, async (trace) =>
+      dispositionOf(consumer.handle, {
+        body: content,
+        redelivered,
+        isLost: () => acknowledgements.isClosed,
+        trace,
+      }),
+    );
     const { signal } = consumer.stopping;
     try {
       if (disposition === 'ack') acknowledgements.ack(message);
@@ -366,7 +377,7 @@ export class AmqpBroker implements Broker {
     const copy = {
       exchange: '',
       routingKey: queueName(this.#namespace, consumer.queue),
-      messageId: typeof properties.messageId === 'string' ? properties.messageId : randomUUID(),
+      messageId: idOf(message) ?? randomUUID(),
       // A new key: the copy may be delivered and requeued again before the confirm of this one arrives.
       deduplicationKey: randomUUID(),
       content,
@@ -381,6 +392,17 @@ export class AmqpBroker implements Broker {
     }
   }
 }
+
+const SYSTEM = 'rabbitmq';
+
+const idOf = ({ properties }: ConsumeMessage): string | undefined =>
+  typeof properties.messageId === 'string' ? properties.messageId : undefined;
+
+/** Other systems publish to some queues, too: what is not a valid trace is ignored. */
+const traceOf = ({ properties: { headers } }: ConsumeMessage): string | null => {
+  const context = contextOfHeaders(headers?.['traceparent'], headers?.['tracestate']);
+  return context === undefined ? null : storableTrace(context);
+};
 
 /** The message properties that a requeued copy keeps. */
 const COPIED_PROPERTIES = new Set(['contentType', 'contentEncoding', 'correlationId', 'timestamp', 'appId', 'type']);

@@ -1,3 +1,4 @@
+import { runInBackground } from '@tocsin/runtime';
 import type { Disposition, IncomingMessage, MessageHandler } from './broker.ts';
 
 /** A batch has at most this many messages, and at most this many bytes unless its first message alone has more. */
@@ -61,7 +62,8 @@ export function collectBatches(
       if (!running) {
         running = true;
         // After the other messages that have arrived together with this one.
-        setImmediate(() => void run());
+        // Not in the trace of this message alone.
+        runInBackground(() => setImmediate(() => void run()));
       }
       return promise;
     },

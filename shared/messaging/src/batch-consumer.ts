@@ -11,6 +11,8 @@ export interface ReceivedEvent {
   event: Envelope;
   /** The message as it came from the broker. */
   body: string;
+  /** The trace to store with what the event causes. */
+  trace: string | null;
 }
 
 export interface HandledBatch {
@@ -118,9 +120,9 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
   };
 
   const handle = async (messages: readonly IncomingMessage[]): Promise<Disposition[]> => {
-    const parsed = messages.map(({ body }): ReceivedEvent | undefined => {
+    const parsed = messages.map(({ body, trace = null }): ReceivedEvent | undefined => {
       try {
-        return { event: parseMessage(body).event, body: body.toString('utf8') };
+        return { event: parseMessage(body).event, body: body.toString('utf8'), trace };
       } catch (error) {
         if (!(error instanceof InvalidMessage)) throw error;
         log.error({ err: error, queue: queue.name }, 'dead-lettering a malformed message');

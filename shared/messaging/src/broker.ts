@@ -6,6 +6,8 @@ export interface OutgoingMessage {
   /** The event's type, which is the routing key. */
   type: string;
   body: string;
+  /** The trace that the event belongs to, as `storableTrace` returns it. */
+  trace?: string | null;
 }
 
 /** Why a message became a dead letter: its consumer rejected it as malformed, or every delivery failed. */
@@ -29,6 +31,8 @@ export interface IncomingMessage {
   redelivered: boolean;
   /** Whether the broker delivers it again in any case, because the channel that it came by is closed. */
   isLost?: () => boolean;
+  /** The trace to store with what the message causes, as `storableTrace` returns it. */
+  trace?: string | null;
 }
 
 /**

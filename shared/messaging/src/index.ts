@@ -27,6 +27,7 @@ export { type ConsumerOptions, type EventHandlers, startConsumer } from './consu
 export { claimInInbox, createInboxTable, INBOX_DAYS, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {
+  addTraceToOutbox,
   createDeadLetterTable,
   createOutboxTable,
   type NewEvent,

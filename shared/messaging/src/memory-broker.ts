@@ -1,4 +1,4 @@
-import { type QueueDefinition, QUEUES } from '@tocsin/contracts';
+import { exchangeName, type QueueDefinition, QUEUES } from '@tocsin/contracts';
 import { runInBackground } from '@tocsin/runtime';
 import {
   type Broker,
@@ -12,6 +12,7 @@ import {
   type Subscription,
   dispositionOf,
 } from './broker.ts';
+import { processInSpan, publishInSpan } from './message-spans.ts';
 
 interface Consumer {
   handle: MessageHandler;
@@ -25,6 +26,8 @@ interface Progress {
   due: number;
   ended: 'handled' | DeadLetterReason | undefined;
 }
+
+const PLACE = { system: 'tocsin', exchange: exchangeName('tocsin') };
 
 /**
  * The in-process broker of the embedded mode. It stores nothing: a message is confirmed only after a consumer of every
@@ -49,7 +52,13 @@ export class MemoryBroker implements Broker {
   }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
-    return Promise.all(messages.map((message) => this.#publishOne(message)));
+    return Promise.all(
+      messages.map(async (message) =>
+        publishInSpan({ ...PLACE, routingKey: message.type }, message, async (trace) =>
+          this.#publishOne({ ...message, trace }),
+        ),
+      ),
+    );
   }
 
   subscribe(queue: QueueDefinition, handle: MessageHandler): Subscription {
@@ -99,8 +108,13 @@ export class MemoryBroker implements Broker {
     const consumer = this.#nextConsumer(queue);
     if (consumer === undefined) return;
     // As with other brokers, the consumer is no part of the transaction or request of the publisher.
+    const { id, type, trace = null } = message;
+    const body = Buffer.from(message.body);
+    const place = { ...PLACE, routingKey: type, queue: queue.name };
     const work = runInBackground(async () =>
-      dispositionOf(consumer.handle, { body: Buffer.from(message.body), redelivered: progress.failures > 0 }),
+      processInSpan(place, { id, body, trace }, async (continued) =>
+        dispositionOf(consumer.handle, { body, redelivered: progress.failures > 0, trace: continued }),
+      ),
     );
     consumer.inFlight.add(work);
     const disposition = await work;

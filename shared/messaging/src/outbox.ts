@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -15,6 +15,8 @@ export interface OutboxRow {
   message_id: string;
   type: string;
   body: string;
+  /** The trace of the code that makes the event, as `storableTrace` returns it. */
+  trace_context: string | null;
 }
 
 /** Builds the row, for a statement that inserts it itself. Other code uses `outbox(trx).add`. */
@@ -28,16 +30,22 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
     request_id: event.requestId,
     data: event.data,
   };
-  return { message_id: envelope.id, type: envelope.type, body: JSON.stringify(envelope) };
+  return {
+    message_id: envelope.id,
+    type: envelope.type,
+    body: JSON.stringify(envelope),
+    trace_context: storableTrace(),
+  };
 }
 
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
 const MAX_INSERTED_ROWS = 100;
 
 const INSERT = `
-  insert into outbox (message_id, type, body)
-  select message_id, type, body
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as event (message_id, type, body, place)
+  insert into outbox (message_id, type, body, trace_context)
+  select message_id, type, body, trace_context
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
+    as event (message_id, type, body, trace_context, place)
   order by place`;
 
 /**
@@ -49,8 +57,12 @@ export function outbox(trx: Knex.Transaction) {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
       for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
         const rows = events.slice(start, start + MAX_INSERTED_ROWS).map(outboxRow);
-        const columns = [rows.map((row) => row.message_id), rows.map((row) => row.type), rows.map((row) => row.body)];
-        await runPrepared(trx, 'insert-events', INSERT, columns);
+        await runPrepared(trx, 'insert-events', INSERT, [
+          rows.map((row) => row.message_id),
+          rows.map((row) => row.type),
+          rows.map((row) => row.body),
+          rows.map((row) => row.trace_context),
+        ]);
       }
     },
   };
@@ -64,6 +76,13 @@ export async function createOutboxTable(knex: Knex): Promise<void> {
     table.text('type').notNullable();
     table.text('body').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+  });
+}
+
+/** Adds the trace to an outbox; for the migrations of a service that publishes. */
+export async function addTraceToOutbox(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('outbox', (table) => {
+    table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
   });
 }
 

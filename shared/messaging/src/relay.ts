@@ -44,11 +44,11 @@ const beginBatch = (options: { rows: number; bytes: number; frozenAfter: number 
   `select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`,
   `select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
     as locked`,
-  `select id, message_id, type, body, total from (
-    select id, message_id, type, body, count(*) over () as total,
+  `select id, message_id, type, body, trace_context, total from (
+    select id, message_id, type, body, trace_context, count(*) over () as total,
       sum(octet_length(body)) over (order by id) as bytes
     from (
-      select id, message_id, type, body from outbox
+      select id, message_id, type, body, trace_context from outbox
       where current_setting('tocsin.publishes', true) = 'true' order by id limit ${options.rows}
     ) as oldest
   ) as measured
@@ -130,7 +130,9 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
 
   /** Publishes the rows, and returns those that are finished. */
   const publish = async (rows: readonly BatchRow[], connection: BorrowedConnection): Promise<BatchRow[]> => {
-    const outcomes = await broker.publish(rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body })));
+    const outcomes = await broker.publish(
+      rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body, trace: row.trace_context })),
+    );
     const finished: BatchRow[] = [];
     for (const [index, row] of rows.entries()) {
       const outcome: PublishOutcome = outcomes[index] ?? 'failed';

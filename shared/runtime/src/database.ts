@@ -96,7 +96,7 @@ export async function runPrepared<Row>(db: Knex, name: string, text: string, val
   const client = db.client as PooledClient;
   const connection: PooledConnection = await client.acquireConnection();
   try {
-    return await runStatement(connection, text, async () => {
+    return await runStatement(connection, { sql: text, ...(name !== '' && { name }) }, async () => {
       const query = new DirectQuery<Row>({ name, text, values, types: parsers });
       void connection.query(query);
       try {
@@ -139,13 +139,13 @@ export async function withConnection<Result>(
         // One result for each statement, which the types of pg do not know.
         const results: pg.QueryResult<pg.QueryResultRow> | pg.QueryResult<pg.QueryResultRow>[] = await runStatement(
           connection,
-          text,
+          { sql: text },
           async () => connection.query<pg.QueryResultRow>(text),
         );
         return [results].flat().map(({ rows }) => rows);
       },
       run: async (text, values) => {
-        const { rows } = await runStatement(connection, text, async () =>
+        const { rows } = await runStatement(connection, { sql: text }, async () =>
           connection.query<pg.QueryResultRow>(text, [...values]),
         );
         return rows;

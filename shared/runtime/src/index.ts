@@ -58,7 +58,7 @@ export {
 } from './keyring.ts';
 export { findKnownSecretViolation } from './known-secrets.ts';
 export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts';
-export { type App, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
+export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { ensureDatabase, ensureSchemaOwner, listMigrations, migrate, type SchemaOwner } from './migrate.ts';
@@ -67,7 +67,31 @@ export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
 export { type SharedRuns, sharedRuns } from './shared-runs.ts';
+export {
+  type Attributes,
+  type Context,
+  inSpan,
+  markFailed,
+  recordedSpan,
+  requestSpan,
+  type Span,
+  type SpanSpec,
+  startRequestSpan,
+  startSpan,
+  startSpanIn,
+} from './spans.ts';
 export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
+export {
+  contextOfHeaders,
+  contextOfStored,
+  headersOfStored,
+  isUntrusted,
+  runInContext,
+  storableTrace,
+  type TraceHeaders,
+  traceHeaders,
+  traceLogFields,
+} from './trace-context.ts';
 export { currentRequest, RequestWork, runForRequest, runInBackground, type ShareHolder } from './work-context.ts';
 export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

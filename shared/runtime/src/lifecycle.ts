@@ -16,6 +16,15 @@ export interface ReadyMessage {
 
 const STOP_TIMEOUT = 25_000;
 
+const exitHooks: (() => Promise<void>)[] = [];
+
+/** Registers work, of bounded time, for the end of the process: after its app has stopped, or could not start. */
+export function beforeExit(work: () => Promise<void>): void {
+  exitHooks.push(work);
+}
+
+const runExitHooks = async () => Promise.allSettled(exitHooks.map(async (work) => work()));
+
 /**
  * Runs a process: starts its app, sends `ReadyMessage` to its parent, and stops the app on SIGINT or SIGTERM. Further
  * signals, which terminals and `make` send, do not shorten the stop. If the app cannot start, prints one line to stderr
@@ -32,6 +41,7 @@ export async function runProcess(start: () => Promise<App>): Promise<void> {
     app = await start();
   } catch (error) {
     process.stderr.write(`${describeStartFailure(error)}\n`);
+    await runExitHooks();
     process.exit(1);
   }
   process.send?.({ type: 'ready', url: app.url } satisfies ReadyMessage);
@@ -42,6 +52,7 @@ export async function runProcess(start: () => Promise<App>): Promise<void> {
     process.exit(1);
   }, STOP_TIMEOUT).unref();
   await app.stop();
+  await runExitHooks();
   process.exit(0);
 }
 

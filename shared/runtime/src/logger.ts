@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { traceLogFields } from './trace-context.ts';
 
 export type { Logger };
 
@@ -17,6 +18,7 @@ export function createLogger(options: { app: string; level: string; destination?
       base: { app: options.app },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      mixin: () => traceLogFields(),
       redact: { paths: SECRETS, censor: '[redacted]' },
     },
     options.destination ?? pino.destination({ sync: false }),

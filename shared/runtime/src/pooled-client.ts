@@ -5,6 +5,8 @@ import type { DatabaseDeadlines } from './database-deadlines.ts';
 import { databaseFailure, recordFailures, recordUnknownOutcome } from './database-failure.ts';
 import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 import { type CancelReason, PooledConnection } from './pooled-connection.ts';
+import { markFailed } from './spans.ts';
+import { startStatementSpan } from './statement-spans.ts';
 import { type AbandonReason, explainFailure, StatementWatch } from './statement-watch.ts';
 import { currentRequest, isInTransaction, runInBackground, runInTransaction } from './work-context.ts';
 
@@ -147,7 +149,7 @@ export class PooledClient extends PostgresClient {
   }
 
   override async _query(connection: PooledConnection, statement: { sql: string }): Promise<unknown> {
-    return runStatement(connection, statement.sql, async () => super._query(connection, statement));
+    return runStatement(connection, statement, async () => super._query(connection, statement));
   }
 
   override async destroy(callback?: (error?: Error) => void): Promise<void> {
@@ -156,15 +158,19 @@ export class PooledClient extends PostgresClient {
   }
 }
 
-/** Runs a statement on a connection of a pool, with its deadline. */
+/**
+ * Runs a statement on a connection of a pool, with its deadline.
+ * @param statement `name` of a prepared statement
+ */
 export async function runStatement<Result>(
   connection: PooledConnection,
-  sql: string,
+  { sql, name }: { sql: string; name?: string },
   call: () => Promise<Result>,
 ): Promise<Result> {
   const pool = pools.get(connection);
   if (pool === undefined) throw new Error('the connection is not of a pool');
   const { watch, counts } = pool;
+  const span = startStatementSpan(connection, sql, name);
   const running = watch.started(connection);
   try {
     const result = await recordFailures('connected', call);
@@ -175,11 +181,14 @@ export async function runStatement<Result>(
     const explained = explainFailure(running, error);
     const failure = databaseFailure(explained);
     const { code } = explained as { code?: unknown };
+    if (span !== undefined) markFailed(span, explained);
     if (failure !== undefined) counts.failed[code === DISK_FULL ? 'disk_full' : failure] += 1;
     // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
     if (failure === 'unable') connection.__knex__disposed = error;
     if (failure === 'unreachable' && mayHaveWritten(connection, sql)) recordUnknownOutcome(explained);
     throw explained;
+  } finally {
+    span?.end();
   }
 }
 

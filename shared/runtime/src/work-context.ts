@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Context, context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
 
 /** Who uses a share of a service's connections: a workspace by its ID, or a calling service by its name. */
 export type ShareHolder = number | string;
@@ -43,14 +44,16 @@ interface Work {
   request: RequestWork | undefined;
   /** The pools of which a transaction is open around the code that runs now. */
   transactions: readonly object[];
+  /** The span that the code belongs to, as OpenTelemetry keeps it. */
+  trace: Context;
 }
 
-const BACKGROUND: Work = { request: undefined, transactions: [] };
+const BACKGROUND: Work = { request: undefined, transactions: [], trace: ROOT_CONTEXT };
 const storage = new AsyncLocalStorage<Work>();
 
 /** Runs `work` and everything that it calls and awaits for a request. */
 export const runForRequest = <Result>(request: RequestWork, work: () => Result): Result =>
-  storage.run({ request, transactions: [] }, work);
+  storage.run({ request, transactions: [], trace: currentTrace() }, work);
 
 /**
  * Runs `work` for nobody in particular. For work that a request only starts, such as a worker that it wakes: otherwise
@@ -63,9 +66,28 @@ export const currentRequest = (): RequestWork | undefined => storage.getStore()?
 
 /** Runs `work` as the content of a transaction on a connection of `pool`. */
 export function runInTransaction<Result>(pool: object, work: () => Result): Result {
-  const { request, transactions } = storage.getStore() ?? BACKGROUND;
-  return storage.run({ request, transactions: [...transactions, pool] }, work);
+  const { request, transactions, trace } = storage.getStore() ?? BACKGROUND;
+  return storage.run({ request, transactions: [...transactions, pool], trace }, work);
 }
 
 /** Whether the current code is the content of a transaction on a connection of `pool`. */
 export const isInTransaction = (pool: object): boolean => storage.getStore()?.transactions.includes(pool) === true;
+
+const currentTrace = (): Context => storage.getStore()?.trace ?? ROOT_CONTEXT;
+
+/**
+ * Keeps OpenTelemetry's context with the rest of the work: code needs one storage, and background work that a request
+ * starts does not belong to the request's trace. Registered without an SDK, too, so that a client's trace is passed on.
+ */
+const contextManager: ContextManager = {
+  active: currentTrace,
+  with: (trace, work, thisArg, ...args) =>
+    storage.run({ ...(storage.getStore() ?? BACKGROUND), trace }, () => work.apply(thisArg, args)),
+  bind: (trace, target) =>
+    typeof target === 'function'
+      ? (((...args: unknown[]) => context.with(trace, target as never, undefined, ...args)) as typeof target)
+      : target,
+  enable: () => contextManager,
+  disable: () => contextManager,
+};
+context.setGlobalContextManager(contextManager);

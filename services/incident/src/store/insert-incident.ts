@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<keyof IncidentRow | ListColumn>[] = [
 ];
 const COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
 
-const FIRST_COLUMN_PARAMETER = 13;
+const FIRST_COLUMN_PARAMETER = 14;
 /** With types: a parameter in a select list has none of its own. */
 const VALUES = COLUMNS.map(({ type }, index) => `$${index + FIRST_COLUMN_PARAMETER}::${type}`);
 const RESPONSE_TEXT = `$${COLUMNS.length + FIRST_COLUMN_PARAMETER}::text`;
@@ -103,8 +103,8 @@ const INSERT = `
     select number, ${VALUES.join(', ')} from numbered
     returning id, number
   ), stored_event as (
-    insert into outbox (message_id, type, body)
-    select $4::uuid, $5, replace(replace($6::text, '"' || $2 || '"', id::text), $3, number::text) from created
+    insert into outbox (message_id, type, body, trace_context)
+    select $4::uuid, $5, replace(replace($6::text, '"' || $2 || '"', id::text), $3, number::text), $13::text from created
   ), stored_result as (
     update idempotency_keys set state = 'finished', status = 201, revision = 1,
       body = replace(replace(${RESPONSE_TEXT}, '"' || $2 || '"', created.id::text), $3, created.number::text)
@@ -175,6 +175,7 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
     claim?.row.key ?? null,
     configurationVersion,
     quota,
+    event.trace_context,
     ...COLUMNS.map(({ name }) => columns[name] ?? null),
     claim?.text ?? null,
   ];

@@ -1,4 +1,4 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, storableTrace } from '@tocsin/runtime';
 import type { StepKey } from '../domain/provisioning.ts';
 import type { ProvisioningRequest } from './provisioning-store.ts';
 
@@ -16,10 +16,11 @@ export interface NewProvisioning extends ProvisioningRequest {
  */
 export const insertProvisioning = (parameter: string, workspaceId: string) => `, requested as (
     insert into provisionings
-      (incident_id, workspace_id, workspace_slug, is_demo, request_id, marker, usergroups, created_at)
+      (incident_id, workspace_id, workspace_slug, is_demo, request_id, trace_context, marker, usergroups, created_at)
     select created.id, ${workspaceId}, request.*
     from created, jsonb_to_record(${parameter}::jsonb) as request
-      (workspace_slug text, is_demo boolean, request_id text, marker text, usergroups text[], created_at timestamptz)
+      (workspace_slug text, is_demo boolean, request_id text, trace_context text, marker text, usergroups text[],
+        created_at timestamptz)
   ), stepped as (
     insert into provisioning_steps (incident_id, workspace_id, status, key, due_at, updated_at)
     select created.id, ${workspaceId}, 'pending', step.*
@@ -40,6 +41,7 @@ export const provisioningParameter = ({
     workspace_slug: workspace.slug,
     is_demo: workspace.is_demo,
     request_id: requestId,
+    trace_context: storableTrace(),
     marker,
     usergroups,
     created_at: now,

@@ -11,6 +11,8 @@ export interface ClaimedStep extends AttemptCounts {
   lease: string;
   /** The ID of the request that caused the step. */
   requestId: string;
+  /** The trace of that request, as `storableTrace` returns it. */
+  trace: string | null;
 }
 
 /** The new state of a step. */
@@ -27,6 +29,7 @@ interface ClaimRow extends AttemptCounts {
   workspace_id: number;
   key: StepKey;
   request_id: string;
+  trace: string | null;
 }
 
 /** Milliseconds; a running attempt renews it. */
@@ -60,7 +63,8 @@ export function stepQueue(db: Knex) {
         set status = 'running', attempts = step.attempts + 1, due_at = :leaseEnd, lease = :lease, updated_at = :now
         from first join provisionings as request on request.incident_id = first.incident_id
         where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= :now
-        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits, request.request_id`,
+        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits, request.request_id,
+          request.trace_context as trace`,
         { now, limit, lease, leaseEnd: addMilliseconds(now, STEP_LEASE) },
       );
       return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, request_id: requestId, ...row }) => ({

@@ -1,8 +1,19 @@
-import { Counter, type Dispatcher, type Logger, type Metrics, startDispatcher } from '@tocsin/runtime';
+import {
+  contextOfStored,
+  Counter,
+  type Dispatcher,
+  type Logger,
+  markFailed,
+  type Metrics,
+  recordedSpan,
+  runInContext,
+  startDispatcher,
+  startSpanIn,
+} from '@tocsin/runtime';
 import { STEP_KEYS } from '../domain/provisioning.ts';
-import { stepQueue } from '../store/step-queue.ts';
+import { type ClaimedStep, stepQueue } from '../store/step-queue.ts';
 import type { ProvisioningDependencies } from './provision-channel.ts';
-import { runStep } from './run-step.ts';
+import { type AttemptResult, runStep } from './run-step.ts';
 
 export interface ProvisionerOptions {
   dependencies: ProvisioningDependencies;
@@ -40,7 +51,7 @@ export function startProvisioner({ dependencies, log, metrics }: ProvisionerOpti
     },
     run: async (claim, stopping) => {
       const { incidentId: incident, workspaceId: workspace, requestId, key: step } = claim;
-      const { outcome, ...failure } = await runStep(dependencies, claim, stopping);
+      const { outcome, ...failure } = await runInTrace(claim, async () => runStep(dependencies, claim, stopping));
       attempts.inc({ step, outcome });
       if (!('error' in failure)) return;
       log.warn(
@@ -49,4 +60,26 @@ export function startProvisioner({ dependencies, log, metrics }: ProvisionerOpti
       );
     },
   });
+}
+
+/** In the trace of the request that caused the step. */
+async function runInTrace(
+  { trace, key, ...counts }: ClaimedStep,
+  run: () => Promise<AttemptResult>,
+): Promise<AttemptResult> {
+  const parent = contextOfStored(trace);
+  if (parent === undefined) return run();
+  const context = startSpanIn(parent, {
+    name: `provision ${key}`,
+    kind: 'internal',
+    attributes: () => ({ 'tocsin.incident': counts.incidentId, 'tocsin.failures': counts.failures }),
+  });
+  const span = recordedSpan(context);
+  try {
+    const result = await runInContext(context, run);
+    if (span !== undefined && result.outcome !== 'succeeded') markFailed(span, result.outcome);
+    return result;
+  } finally {
+    span?.end();
+  }
 }

@@ -20,6 +20,8 @@ export interface Claim {
   eventId: string;
   body: string;
   requestId: string | null;
+  /** The trace of the event, as `storableTrace` returns it. */
+  trace: string | null;
   /** Attempts started so far, including this one. */
   attempts: number;
   failedAttempts: number;
@@ -88,7 +90,8 @@ const LEASE = `
   where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
   returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
     deliveries.attempts, deliveries.failed_attempts, deliveries.deadline_at, deliveries.redelivery,
-    deliveries.requested_by, events.id as event_id, events.body, events.request_id, subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
+    deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
+    subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
 
 interface LeaseRow {
   id: number;
@@ -103,6 +106,7 @@ interface LeaseRow {
   event_id: string;
   body: string;
   request_id: string | null;
+  trace_context: string | null;
   host: string;
   origin: string;
   url_key_id: string;
@@ -159,6 +163,7 @@ export function claimStore(trx: Knex.Transaction) {
         eventId: row.event_id,
         body: row.body,
         requestId: row.request_id,
+        trace: row.trace_context,
         attempts: row.attempts,
         failedAttempts: row.failed_attempts,
         deadlineAt: row.deadline_at,

@@ -7,6 +7,8 @@ export interface StoredEvent {
   workspaceId: number;
   body: string;
   requestId: string | null;
+  /** As `storableTrace` returns it; the attempts belong to it. */
+  trace: string | null;
   occurredAt: Instant;
 }
 
@@ -34,14 +36,14 @@ const QUEUE_LENGTHS = `
 
 const QUEUE = `
   with added as (
-    insert into events (id, workspace_id, body, request_id, occurred_at, queued_at)
-    select id, workspace_id, body, request_id, occurred_at, $1
-    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::timestamptz[])
-      as event (id, workspace_id, body, request_id, occurred_at)
+    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, queued_at)
+    select id, workspace_id, body, request_id, trace_context, occurred_at, $1
+    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+      as event (id, workspace_id, body, request_id, trace_context, occurred_at)
   )
   insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
   select event_id, subscription_id, workspace_id, status, $1, $2
-  from unnest($8::uuid[], $9::text[], $10::bigint[], $11::text[])
+  from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
     as delivery (event_id, subscription_id, workspace_id, status)`;
 
 /** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
@@ -93,6 +95,7 @@ export function deliveryStore(db: Knex) {
         events.map(({ workspaceId }) => workspaceId),
         events.map(({ body }) => body),
         events.map(({ requestId }) => requestId),
+        events.map(({ trace }) => trace),
         events.map(({ occurredAt }) => occurredAt),
         deliveries.map(({ eventId }) => eventId),
         deliveries.map(({ subscriptionId }) => subscriptionId),

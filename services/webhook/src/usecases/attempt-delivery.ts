@@ -1,3 +1,4 @@
+import { contextOfStored, markFailed, recordedSpan, runInContext, type SpanSpec, startSpanIn } from '@tocsin/runtime';
 import type { HostBreakers } from '../clients/breakers.ts';
 import { DEADLINE, type Outcome } from '../domain/delivery.ts';
 import type { Claim } from '../store/claim-store.ts';
@@ -5,8 +6,34 @@ import type { Dependencies } from './context.ts';
 import { type EndedRequest, finishAttempt } from './finish-attempt.ts';
 import { prepareAttempt, type PreparedAttempt, releaseClaim } from './prepare-attempt.ts';
 
-/** Makes one attempt of a claimed delivery (contract: Deliveries). */
+/** Makes one attempt of a claimed delivery (contract: Deliveries), in the trace of its event. */
 export async function attemptDelivery(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
+  const parent = contextOfStored(claim.trace);
+  const context = parent && startSpanIn(parent, attemptSpan(claim));
+  const span = context && recordedSpan(context);
+  try {
+    await runInContext(context, async () => attempt(dependencies, breakers, claim));
+  } catch (error) {
+    if (span !== undefined) markFailed(span, error);
+    throw error;
+  } finally {
+    span?.end();
+  }
+}
+
+const attemptSpan = ({ deliveryId, subscriptionId, eventId, attempts, redelivery }: Claim): SpanSpec => ({
+  name: 'attempt delivery',
+  kind: 'internal',
+  attributes: () => ({
+    'tocsin.delivery': deliveryId,
+    'tocsin.subscription': subscriptionId,
+    'tocsin.event': eventId,
+    'tocsin.attempt': attempts,
+    'tocsin.redelivery': redelivery,
+  }),
+});
+
+async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
   if (!breakers.admit(claim.host)) {
     await releaseClaim(dependencies, claim);
     return;
@@ -45,6 +72,8 @@ async function recordOutcome(
 ): Promise<void> {
   const { metrics, log } = dependencies;
   const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
+  const span = recordedSpan();
+  if (span !== undefined && outcome.kind === 'failure') markFailed(span, outcome.reason);
   metrics.attempts.inc({ result });
   metrics.duration.observe(duration / 1_000);
   const recorded = await finishAttempt(dependencies, claim, { outcome, duration });

@@ -16,9 +16,13 @@ type IncidentCreated = Envelope<EventData<'incident.created'>>;
 
 const isCreation = (event: Envelope): event is IncidentCreated => event.type === 'incident.created';
 
-/** An event, and the subscriptions that were active when its incident was created. */
-interface AddressedEvent {
+interface NewEvent {
   event: IncidentCreated;
+  trace: string | null;
+}
+
+/** An event, and the subscriptions that were active when its incident was created. */
+interface AddressedEvent extends NewEvent {
   recipients: { subscriptionId: string; isHeld: boolean }[];
 }
 
@@ -44,10 +48,9 @@ export async function queueEvents(
 ): Promise<HandledBatch> {
   const ids = events.map(({ event }) => event.id);
   const handled = await claimInInbox(trx, QUEUES.webhookIncidents, ids);
-  const fresh = events
-    .map(({ event }) => event)
-    .filter(isCreation)
-    .filter(({ id }) => handled.has(id));
+  const fresh = events.flatMap(({ event, trace }) =>
+    isCreation(event) && handled.has(event.id) ? [{ event, trace }] : [],
+  );
   const addressed = await findRecipients(trx, fresh);
   if (addressed.length === 0) return { handled };
   const isDue = await queueWithinCapacity(dependencies, trx, addressed);
@@ -55,24 +58,24 @@ export async function queueEvents(
 }
 
 /** Returns the events that have recipients. */
-async function findRecipients(trx: Knex.Transaction, events: readonly IncidentCreated[]): Promise<AddressedEvent[]> {
+async function findRecipients(trx: Knex.Transaction, events: readonly NewEvent[]): Promise<AddressedEvent[]> {
   if (events.length === 0) return [];
-  const workspaceIds = [...new Set(events.map(({ workspace }) => workspace.id))];
+  const workspaceIds = [...new Set(events.map(({ event }) => event.workspace.id))];
   const subscriptions = Map.groupBy(
     await lockForEvents(trx, 'incident.created', workspaceIds),
     ({ workspaceId }) => workspaceId,
   );
-  const candidates = events.flatMap((event) =>
-    (subscriptions.get(event.workspace.id) ?? []).map(({ id, status }) => ({
-      event,
-      creation: { number: incidentNumberOf(event.data.incident), occurredAt: event.occurred_at },
+  const candidates = events.flatMap((source) =>
+    (subscriptions.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
+      source,
+      creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
       subscriptionId: id,
       isHeld: status === 'paused',
     })),
   );
   // A statement after the lock: it sees the intervals of the statuses that are locked.
   const active = await filterActive(trx, candidates);
-  return [...Map.groupBy(active, ({ event }) => event)].map(([event, recipients]) => ({ event, recipients }));
+  return [...Map.groupBy(active, ({ source }) => source)].map(([source, recipients]) => ({ ...source, recipients }));
 }
 
 /** Queues what the queue of each workspace has room for. Returns whether any of it is due now. */
@@ -86,17 +89,17 @@ async function queueWithinCapacity(
   const store = deliveryStore(trx);
   const lengths = await store.queueLengths(workspaceIds);
   const queued: AddressedEvent[] = [];
-  for (const { event, recipients } of addressed) {
+  for (const { event, trace, recipients } of addressed) {
     const length = lengths.get(event.workspace.id) ?? 0;
     const capacity = Math.max(0, dependencies.deliveryLimits.maxQueued - length);
-    if (capacity > 0) queued.push({ event, recipients: recipients.slice(0, capacity) });
+    if (capacity > 0) queued.push({ event, trace, recipients: recipients.slice(0, capacity) });
     lengths.set(event.workspace.id, length + recipients.length);
-    if (recipients.length > capacity) reportSkipped(dependencies, { event, recipients: recipients.slice(capacity) });
+    if (recipients.length > capacity) reportSkipped(dependencies, event, recipients.slice(capacity));
   }
   if (queued.length === 0) return false;
   const { resourceUrl: template } = dependencies;
   await store.queue(
-    queued.map(({ event, recipients }) => ({ ...storedEvent(event, template), recipients })),
+    queued.map(({ event, trace, recipients }) => ({ ...storedEvent(event, template), trace, recipients })),
     await dependencies.time(trx),
   );
   return queued.some(({ recipients }) => recipients.some(({ isHeld }) => !isHeld));
@@ -112,7 +115,11 @@ function storedEvent(
   return { id, workspaceId: workspace.id, body, requestId, occurredAt };
 }
 
-function reportSkipped({ metrics, log }: QueueDependencies, { event, recipients }: AddressedEvent): void {
+function reportSkipped(
+  { metrics, log }: QueueDependencies,
+  event: IncidentCreated,
+  recipients: AddressedEvent['recipients'],
+): void {
   metrics.skipped.inc(recipients.length);
   const subscriptions = recipients.map(({ subscriptionId }) => subscriptionId);
   log.warn(

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { FetchFunction } from '@slack/web-api';
+import { inSpan, requestSpan } from '@tocsin/runtime';
 import { z } from 'zod';
 import { ChatError } from '../chat.ts';
 import { rateLimited } from './errors.ts';
@@ -55,8 +56,10 @@ export function transport(apiUrl: string, { deadline, callTimeout }: Timeouts): 
   return {
     fetch: async (...call) => {
       const signal = AbortSignal.any([deadline, AbortSignal.timeout(callTimeout)]);
+      const url = new URL(String(call[0]));
       try {
-        return await sendRequest(signal, call);
+        // The path is the name of the method; arguments and the token are in the body and a header.
+        return await inSpan(requestSpan('POST', url, url.pathname), async () => sendRequest(signal, call));
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const message = signal.aborted ? 'Slack did not respond in time' : 'Cannot reach Slack';

@@ -1,0 +1,10 @@
+import { addTraceToOutbox } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/runtime';
+
+export async function up(knex: Knex): Promise<void> {
+  await addTraceToOutbox(knex);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('outbox', (table) => void table.dropColumn('trace_context'));
+}

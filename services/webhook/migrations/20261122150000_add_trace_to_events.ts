@@ -1,0 +1,11 @@
+import type { Knex } from '@tocsin/runtime';
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('events', (table) => {
+    table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+  });
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('events', (table) => void table.dropColumn('trace_context'));
+}
