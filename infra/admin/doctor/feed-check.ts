@@ -107,7 +107,7 @@ async function checkEpoch(db: Knex): Promise<Finding[]> {
     ];
   }
   // The service writes the first epoch within a minute of its start.
-  const { rows } = await db.raw(
+  const { rows } = await db.raw<{ rows: object[] }>(
     `select 1 from feed_workspaces where recorded_at < now() - ? * interval '1 second' limit 1`,
     [MAX_DELAY],
   );
@@ -116,7 +116,7 @@ async function checkEpoch(db: Knex): Promise<Finding[]> {
 
 async function checkRetention({ database, env }: CheckContext): Promise<Finding[]> {
   const days = retentionDays(env).feed + GRACE_DAYS;
-  const { rows } = await database('webhook').raw(
+  const { rows } = await database('webhook').raw<{ rows: object[] }>(
     `select 1 from feed_events where recorded_at < now() - ? * interval '1 day' limit 1`,
     [days],
   );
