@@ -7,7 +7,10 @@ import { deliveryStore } from '../store/delivery-store.ts';
 import { findSubscribed, lockForEvents, lockWorkspaces } from '../store/subscription-store.ts';
 import type { Dependencies } from './context.ts';
 
-export interface QueueDependencies extends Pick<Dependencies, 'time' | 'metrics' | 'log' | 'wakeDispatcher' | 'deliveryLimits'> {
+export interface QueueDependencies extends Pick<
+  Dependencies,
+  'time' | 'metrics' | 'log' | 'wakeDispatcher' | 'deliveryLimits'
+> {
   /** The template of links to incidents; without it events have no link. */
   resourceUrl: string | undefined;
 }
