@@ -82,6 +82,7 @@ export default defineConfig(
     // Entry points of processes, and code that runs only on a developer's machine.
     files: [
       '**/src/main.ts',
+      'shared/tracing/src/start.ts',
       '**/src/config.ts',
       'infra/**/*.ts',
       'docs/**/*.ts',

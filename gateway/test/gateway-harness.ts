@@ -204,7 +204,7 @@ export async function startService(name: string, routes: Route[], lastReceived: 
   return listen(
     (request, response) => {
       lastReceived.headers = { ...request.headers };
-      app(request as never, response as never);
+      app(request, response);
     },
     { host: '127.0.0.1', port: 0 },
   );

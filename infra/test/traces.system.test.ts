@@ -74,7 +74,7 @@ describeWithServers('a trace across all processes', () => {
       {
         // Not sampled, but the client does not decide.
         traceparent: `00-${TRACE}-${CLIENT_SPAN}-00`,
-        tracestate: `vendor=${SECRET}`,
+        tracestate: 'vendor=of-the-client',
         'X-Request-ID': 'request-of-the-trace',
         'Idempotency-Key': SECRET,
       },

@@ -91,6 +91,7 @@ export {
   type TraceHeaders,
   traceHeaders,
   traceLogFields,
+  untrusted,
 } from './trace-context.ts';
 export { currentRequest, RequestWork, runForRequest, runInBackground, type ShareHolder } from './work-context.ts';
 export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';

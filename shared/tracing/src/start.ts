@@ -6,5 +6,5 @@ const { OTEL_EXPORTER_OTLP_ENDPOINT = '', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = '
 
 if (OTEL_EXPORTER_OTLP_ENDPOINT !== '' || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== '') {
   const { startSdk } = await import('./sdk.ts');
-  startSdk();
+  startSdk({ env: process.env, mainModule: process.argv[1] ?? '' });
 }

@@ -1,10 +1,9 @@
 import { ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
 import { expect, test } from '@jest/globals';
-import { type Context, contextOfHeaders } from '@tocsin/runtime';
+import { type Context, contextOfHeaders, untrusted } from '@tocsin/runtime';
 import { samplerFrom, untrustingSampler } from '../src/sampler.ts';
 import { serviceNameOf } from '../src/service-name.ts';
-import { untrusted } from '../../runtime/src/trace-context.ts';
 
 /** The ID that `traceidratio` prefers to all others. */
 const LOW = `${'0'.repeat(31)}1`;

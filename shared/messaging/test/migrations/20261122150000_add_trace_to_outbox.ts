@@ -1,0 +1,10 @@
+import { addTraceToOutbox } from '../../src/outbox.ts';
+import type { Knex } from '@tocsin/runtime';
+
+export async function up(knex: Knex): Promise<void> {
+  await addTraceToOutbox(knex);
+}
+
+export async function down(): Promise<void> {
+  // The test database is dropped.
+}
