@@ -60,7 +60,7 @@ describe('a stopped process', () => {
 
     child.kill('SIGCONT');
     await eventually(async () => (await send()).status === 200);
-  }, 30_000);
+  });
 });
 
 describe('a service that is slow for some requests', () => {

@@ -263,5 +263,5 @@ describe('the key of a request that waits', () => {
     expect(reader.response.statusCode).toBe(200);
     expect(await reader.ended).toBe(true);
     expect((await openStream(gateway, token)).response.statusCode).toBe(401);
-  }, 30_000);
+  });
 });

@@ -47,7 +47,7 @@ describe('lists', () => {
       from generate_series(1, ${ROWS}) as n;
       insert into api_keys (user_id, name, token_digest, token_shown, scopes)
       select id, 'key', decode(md5(id::text), 'hex'), 'tcs_abcd', '{incidents:read}' from users`);
-  }, 60_000);
+  });
 
   test.each([
     ['workspace', 'slug'],

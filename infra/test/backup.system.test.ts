@@ -134,7 +134,7 @@ describe('a backup of make start', () => {
     expect(await errorOf(run('backup/backup.ts', { TOCSIN_DATA_DIR: inFolder('original') }))).toMatch(
       /^FILE is not set/,
     );
-  }, 60_000);
+  });
 
   test('is made while it does not run, with the same data', async () => {
     await succeeds(backup('original', 'stopped.backup'));
@@ -149,7 +149,7 @@ describe('a backup of make start', () => {
     // Only what the instance did after the backup differs, such as its inbox.
     const stopped = new Set(ends(lines('stopped.backup')));
     expect(running.filter((line) => stopped.has(line)).length).toBeGreaterThan(running.length - 10);
-  }, 120_000);
+  });
 
   test('is restored elsewhere: all lists are equal, and the keys open the secrets', async () => {
     const output = await succeeds(restore('copy', 'running.backup'));
@@ -227,7 +227,7 @@ describe('a file that cannot be restored', () => {
       expect(await errorOf(restore('untouched', file))).toMatch(message);
       expect(existsSync(inFolder('untouched'))).toBe(false);
     }
-  }, 120_000);
+  });
 
   test('leaves a restore that was killed: refused, with the way out', async () => {
     const killed = restore('killed', 'running.backup');

@@ -71,7 +71,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
       expect(answer.headers.get('Link')).toBe(`<${path}>; rel="successor-version"`);
       expect(Date.parse(answer.headers.get('Sunset') ?? '')).toBeGreaterThan(Date.parse('2027-05-20'));
     }
-  }, 60_000);
+  });
 
   test('is created while the chat is down; a retry creates the channel', async () => {
     slack.down = true;
@@ -89,7 +89,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
     const channels = slack.channels.filter(({ purpose }) => purpose.includes('INC-2 of acme'));
     expect(channels.map(({ name }) => name)).toEqual(['inc-2']);
     expect((await client.get(`${INCIDENTS}/${id}`)).body.incident.slack_channel_id).toBe(channels[0]?.id);
-  }, 90_000);
+  });
 });
 
 describeWithServers('a service that is killed after it created a channel and before it stored it', () => {
@@ -101,13 +101,13 @@ describeWithServers('a service that is killed after it created a channel and bef
     harness = await localHarness();
     services = harness.start({ SLACK_API_URL: slack.url });
     await services.ready();
-  }, 120_000);
+  });
   afterAll(async () => {
     services.signal('SIGTERM');
     await services.ended();
     await harness.remove();
     await slack.stop();
-  }, 60_000);
+  });
 
   test('finds the channel again after its restart', async () => {
     const token = await harness.workspace('acme');
@@ -139,5 +139,5 @@ describeWithServers('a service that is killed after it created a channel and bef
     expect(slack.channels).toHaveLength(1);
     const { body: now } = await client.get(`${INCIDENTS}/${body.incident.id}`);
     expect(now.incident.slack_channel_id).toBe(slack.channels[0]?.id);
-  }, 120_000);
+  });
 });

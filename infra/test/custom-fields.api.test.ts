@@ -148,7 +148,7 @@ describe('a required field', () => {
       }),
       { numRuns: 50 },
     );
-  }, 60_000);
+  });
 });
 
 test('definitions of many mebibytes reach the incident service, and keep no other workspace from being served', async () => {
@@ -178,7 +178,7 @@ test('definitions of many mebibytes reach the incident service, and keep no othe
   };
   await eventually(isEnforced, { what: 'the last definition', within: 30_000 });
   await installation.stop();
-}, 60_000);
+});
 
 describe('with the custom-field service stopped', () => {
   let installation: Installation;

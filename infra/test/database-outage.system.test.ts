@@ -47,7 +47,7 @@ describeWithServers('a database that does not respond', () => {
     await proxy.close();
     await postgres.stop();
     await harness.remove();
-  }, 60_000);
+  });
 
   /** Stops all processes of the server, which the system keeps connected. */
   async function stopServer(): Promise<void> {
@@ -110,5 +110,5 @@ describeWithServers('a database that does not respond', () => {
     await isServed('before-the-move');
     proxy.strand();
     await isServed('after-the-move');
-  }, 60_000);
+  });
 });

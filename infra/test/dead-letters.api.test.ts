@@ -190,7 +190,7 @@ describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () =>
     // The default of RabbitMQ 4, also for existing queues.
     await rabbitMq.control('set_policy', 'limited', '.*', '{"delivery-limit":20}', '--apply-to', 'queues');
     connection = await connect(rabbitMq.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await connection.close();
     await rabbitMq.remove();
@@ -229,5 +229,5 @@ describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () =>
     expect(handled.toSorted()).toEqual(['one', 'two']);
     await subscription.stop();
     await broker.close();
-  }, 120_000);
+  });
 });

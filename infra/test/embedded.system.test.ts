@@ -64,7 +64,7 @@ describe('everything in one process', () => {
     expect(body.incidents[0]).toMatchObject({ status: 'resolved', custom_fields: { root_cause: 'change' } });
     expect((await client.get('/api/v1/services')).body.services).toHaveLength(3);
     expect(command.errors()).toBe('');
-  }, 120_000);
+  });
 
   test('prints a line for each step with its time, and where to begin; no colours without a terminal', () => {
     const output = command.output();
@@ -168,7 +168,7 @@ describe('everything in one process', () => {
     expect(await processesWith('postgres', folder)).not.toEqual(new Map());
     command.signal('SIGKILL');
     await eventually(async () => (await processesWith('postgres', folder)).size === 0);
-  }, 120_000);
+  });
 
   test('restarts a killed database', async () => {
     command = start();
@@ -181,7 +181,7 @@ describe('everything in one process', () => {
     );
     command.signal('SIGINT');
     expect(await command.ended()).toBe(0);
-  }, 120_000);
+  });
 
   test('makes no other token when the demo key was revoked', async () => {
     command = start();
@@ -202,7 +202,7 @@ describe('everything in one process', () => {
     ({ token } = await admin('key', 'create', ...user, '--name', 'next', '--all-scopes'));
     command.signal('SIGINT');
     expect(await command.ended()).toBe(0);
-  }, 120_000);
+  });
 
   test('sets a new password when the password file is missing', async () => {
     await rm(path.join(dataDir(), 'postgres-password'));
@@ -214,7 +214,7 @@ describe('everything in one process', () => {
     expect(readFileSync(path.join(dataDir(), 'tocsin.log'), 'utf8')).toContain('postgres-password was missing');
     command.signal('SIGINT');
     expect(await command.ended()).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('an error at the start is one line:', () => {
@@ -239,7 +239,7 @@ describe('an error at the start is one line:', () => {
   test('a malformed setting', async () => {
     expect(await errorOf(start({ PORT: 'eighty' }))).toMatch(/^settings: PORT: .*$/);
     expect(await errorOf(start({ BASE_DOMAIN: 'not a domain' }))).toBe('settings: BASE_DOMAIN: must be a domain name');
-  }, 60_000);
+  });
 
   const inData = (name: string) => path.join(dataDir(), name);
   /** Changes a file of the data folder during `look`. */

@@ -105,7 +105,7 @@ describe('the packed package of the events', () => {
       stdout: '',
       stderr: '',
     });
-  }, 120_000);
+  });
 
   describeWithServers('and the example of the guide', () => {
     const queue = `billing.${randomBytes(6).toString('hex')}`;
@@ -121,7 +121,7 @@ describe('the packed package of the events', () => {
       pool = new pg.Pool({ connectionString: database.adminUrl });
       client = await system.as();
       await start();
-    }, 120_000);
+    });
     afterAll(async () => {
       program.kill('SIGKILL');
       await pool.end();
@@ -131,7 +131,7 @@ describe('the packed package of the events', () => {
       await channel.deleteExchange(`${queue}.dead`);
       await connection.close();
       await Promise.all([system.stop(), database.drop()]);
-    }, 60_000);
+    });
 
     async function start(): Promise<void> {
       output = '';
@@ -184,6 +184,6 @@ describe('the packed package of the events', () => {
       program.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);
       expect(output.trim().split('\n').at(-1)).toBe('stopped');
-    }, 120_000);
+    });
   });
 });

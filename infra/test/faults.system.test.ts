@@ -63,7 +63,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
     await broker.remove();
     await Promise.all(receivers.map(async (receiver) => receiver.stop()));
     await harness.remove();
-  }, 60_000);
+  });
 
   /** Creates a workspace with an active subscription to one of the receivers. */
   async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {

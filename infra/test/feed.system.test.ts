@@ -60,7 +60,7 @@ describeWithServersAndOwnRabbitMq('the event feed', () => {
     await services.ended();
     await broker.remove();
     await harness.remove();
-  }, 60_000);
+  });
 
   const kill = async (folder: string) => {
     for (const [pid, { parent }] of await processesWith(`${folder}/src/main.ts`)) {

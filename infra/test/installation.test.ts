@@ -71,7 +71,7 @@ describe('the installation', () => {
     const { code, stdout, stderr } = await run(process.execPath, 'infra/install.mjs');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^packages +installing up to 0, .*\npackages +\d+\.\d s\n$/);
-  }, 30_000);
+  });
 
   test('ends with the error of npm', async () => {
     // Not in the lock file, and in a folder, so that npm asks no registry.
@@ -81,5 +81,5 @@ describe('the installation', () => {
     const { code, stderr } = await run(process.execPath, 'infra/install.mjs');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^npm error code EUSAGE\n[^]*\nthe dependencies were not installed\n$/);
-  }, 30_000);
+  });
 });

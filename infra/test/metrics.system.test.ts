@@ -169,7 +169,7 @@ describeWithServers('the metrics of the running apps', () => {
     await administrator.query(`grant connect on database ${database} to tocsin_catalog`);
     await administrator.end();
     await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 1$/m);
-  }, 90_000);
+  });
 
   test('the check itself finds mistakes', () => {
     expect(problemsOf('sum(tocsin_database_waitin)')).toEqual(['no app exports tocsin_database_waitin']);

@@ -104,7 +104,7 @@ test('a backup of an earlier release is loaded with its migrations, and then mig
     );
     expect(rows).toEqual([{ id: String(VALUES.length + 1) }]);
   });
-}, 60_000);
+});
 
 test('a backup that does not fit the schemas changes nothing', async () => {
   const target = newDatabase();
@@ -119,4 +119,4 @@ test('a backup that does not fit the schemas changes nothing', async () => {
     const { rows } = await client.query('select slug from gateway.workspaces');
     expect(rows).toEqual([{ slug: 'kept' }]);
   });
-}, 60_000);
+});

@@ -95,7 +95,7 @@ function testProxy(startProxy: (options: ProxyOptions) => Promise<Proxy>): void 
       return send({ host: DOMAIN, path: '/healthz' }).then(({ status }) => status === 200);
     });
     if (proxy.exitCode !== null) throw new Error(output);
-  }, 90_000);
+  });
   afterAll(async () => {
     const closed = proxy?.exitCode === null ? once(proxy, 'close') : undefined;
     proxy?.kill('SIGTERM');

@@ -43,7 +43,7 @@ function testReceiver(program: string, script: string): void {
     const created = await client.post('/api/v1/settings/webhooks', { url: `https://127.0.0.1:${port}/tocsin` });
     ({ webhook, secret } = created.body);
     receiver = await startReceiver(secret);
-  }, 90_000);
+  });
   afterAll(async () => {
     await receiver?.stop();
     await system?.stop();

@@ -40,14 +40,14 @@ describeWithServers('two processes of each app', () => {
     const { body } = await watched().post('/api/v1/settings/webhooks', { url: receiver.url('/hook') });
     await watched().post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
     receiver.requests.length = 0;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     command.signal('SIGTERM');
     await command.ended();
     await receiver.stop();
     await harness.remove();
-  }, 60_000);
+  });
 
   afterEach(async () => {
     await Promise.all(loads.splice(0).map(async (load) => load.stop()));
@@ -157,7 +157,7 @@ describeWithServers('two processes of each app', () => {
     expect(failures.length).toBeLessThanOrEqual(CLIENTS);
     expect(failures.filter(({ outcome }) => !outcome.startsWith('503 '))).toEqual([]);
     await eventually(async () => isComplete('incident'), { ...RESTART, what: 'both of incident' });
-  }, 120_000);
+  });
 });
 
 function isRunning(pid: number): boolean {

@@ -36,7 +36,7 @@ describeWithServers('a gateway that is older than a service', () => {
   beforeAll(async () => {
     system = await startSystem({ gateway: { descriptions: await olderDescriptions() } });
     client = await system.as();
-  }, 60_000);
+  });
   afterAll(async () => system.stop());
 
   const documented = async () => (await client.get('/api/v1/openapi.json')).body.paths as Record<string, unknown>;
@@ -48,7 +48,7 @@ describeWithServers('a gateway that is older than a service', () => {
     await client.delete(`/api/v1/services/${id}`);
     expect((await client.post(`/api/v1/services/${id}/restore`)).status).toBe(200);
     await eventually(async () => Object.hasOwn(await documented(), NEW_OPERATION), SOON);
-  }, 60_000);
+  });
 
   test('does not know them after a restart while the service is down, and learns them when it is up', async () => {
     await system.stopApp('gateway');
@@ -63,5 +63,5 @@ describeWithServers('a gateway that is older than a service', () => {
     await system.startApp('catalog');
     await eventually(async () => (await client.get(NEW_PATH)).status === 200, SOON);
     await eventually(async () => Object.hasOwn(await documented(), NEW_PATH), SOON);
-  }, 60_000);
+  });
 });

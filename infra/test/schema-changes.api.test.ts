@@ -17,12 +17,12 @@ describe('the migrations since the last release', () => {
     expect(changes.filter((change) => !accepted.includes(change))).toEqual([]);
     // An entry for a change that does not exist would allow it later.
     expect(accepted.filter((change) => !changes.includes(change))).toEqual([]);
-  }, 120_000);
+  });
 
   test('are not the only change: the released ones, with the code that they share, make what they made', async () => {
     const { catalog, migrations: only } = await readSchemaBaseline();
     expect(await migratedCatalog({ serverUrl: serverUrl(), name: databaseName(), only })).toEqual(catalog);
-  }, 120_000);
+  });
 });
 
 describe('the comparison of schemas', () => {

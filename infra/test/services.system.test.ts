@@ -72,7 +72,7 @@ describeWithServers('the apps as processes', () => {
       return response.body.dependencies.broker === 'up' && response;
     });
     expect(body).toEqual({ status: 'ready', dependencies: { database: 'up', broker: 'up', redis: 'up' } });
-  }, 120_000);
+  });
 
   onLinux('receive only their own secrets', async () => {
     const roots = (await readFile(path.join(harness.folder, 'secret-keys'), 'utf8')).trim();
@@ -124,7 +124,7 @@ describeWithServers('the apps as processes', () => {
     expect((await children()).size).toBe(APP_NAMES.length);
     command.signal('SIGKILL');
     await eventually(async () => (await children()).size === 0, { within: 30_000 });
-  }, 120_000);
+  });
 
   test('do not generate keys when a database holds data encrypted with lost ones', async () => {
     await start().ready();
@@ -141,7 +141,7 @@ describeWithServers('the apps as processes', () => {
     );
     expect(await readdir(harness.folder)).not.toContain('secret-keys');
     await rename(`${keys}.lost`, keys);
-  }, 120_000);
+  });
 
   test('all stop when one does not start, with a one-line error', async () => {
     start({ RATE_LIMIT_PER_MINUTE: 'many' });
@@ -152,5 +152,5 @@ describeWithServers('the apps as processes', () => {
     start({ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/tocsin' });
     expect(await command.ended()).toBe(1);
     expect(command.errors()).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
-  }, 120_000);
+  });
 });

@@ -551,7 +551,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await system.stop();
     await receiver.stop();
     await slack.stop();
-  }, 60_000);
+  });
 
   test('cover every operation, on filled tables', async () => {
     expect([...called].sort()).toEqual(await operations());
@@ -579,5 +579,5 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     }
     expect(seen.size).toBeGreaterThan(200);
     expect([...violations]).toEqual([]);
-  }, 120_000);
+  });
 });

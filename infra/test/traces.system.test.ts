@@ -34,7 +34,7 @@ describeWithServers('a trace across all processes', () => {
     });
     await command.ready();
     token = await harness.workspace('acme');
-  }, 120_000);
+  });
   afterAll(async () => {
     command.signal('SIGKILL');
     await command.ended();
@@ -94,7 +94,6 @@ describeWithServers('a trace across all processes', () => {
     const consume = ofTrace().find(
       ({ parentSpanId, name }) => parentSpanId === publish?.spanId && name.endsWith('webhook.incidents'),
     );
-    child(consume!, 'INSERT deliveries');
     const attempts = named('attempt delivery').sort((a, b) => a.start - b.start);
     expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([consume!.spanId, consume!.spanId]);
     expect(attempts.map(({ attributes }) => attributes['tocsin.attempt'])).toEqual([1, 2]);
@@ -119,7 +118,7 @@ describeWithServers('a trace across all processes', () => {
       'http.response.status_code': 201,
       'tocsin.request_id': 'request-of-the-trace',
     });
-  }, 60_000);
+  });
 
   test('is named in log lines', () => {
     const lines = command
@@ -150,5 +149,5 @@ describeWithServers('a trace across all processes', () => {
     const ids = new Set(ofTrace().map(({ spanId }) => spanId));
     const orphans = ofTrace().filter(({ parentSpanId }) => parentSpanId !== CLIENT_SPAN && !ids.has(parentSpanId));
     expect(orphans.map(({ name }) => name)).toEqual([]);
-  }, 60_000);
+  });
 });

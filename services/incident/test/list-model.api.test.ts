@@ -27,7 +27,7 @@ beforeAll(async () => {
   await service.as({ workspace: { id: 2 } }).post('/api/v1/incidents', { title: 'of another workspace' });
   clock.set(NOW);
   await assignOwners(service);
-}, 60_000);
+});
 afterAll(async () => service.stop());
 
 /** Reads a list from its first page to its last. Checks that the counts are the same on every page. */
@@ -71,7 +71,7 @@ test('six hundred random lists, each read to its end, equal those of the model',
   );
   // Empty lists would prove little.
   expect(sizes.filter((size) => size > 3).length).toBeGreaterThan(120);
-}, 120_000);
+});
 
 test('incidents in a list look like single incidents', async () => {
   const { body } = await service.as().get('/api/v1/incidents?limit=100');

@@ -33,7 +33,7 @@ beforeAll(async () => {
       await valueStore(trx, workspace.id).put(id, records);
     }
   });
-}, 60_000);
+});
 afterAll(async () => {
   await database.destroy();
   await service.stop();

@@ -58,7 +58,7 @@ beforeAll(async () => {
      select ?, 1000 + n, 'none', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '42' from generate_series(1, 3) as n`,
     [workspace.id],
   );
-}, 60_000);
+});
 afterAll(async () => {
   await database.destroy();
   await service.stop();

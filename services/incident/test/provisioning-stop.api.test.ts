@@ -47,4 +47,4 @@ test('a stopping process cancels a slow chat call; another process completes the
   } finally {
     await database.destroy();
   }
-}, 45_000);
+});

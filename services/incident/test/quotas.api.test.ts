@@ -214,5 +214,5 @@ describe('the quota of storage', () => {
     expect(measured).toBeGreaterThan(0);
     expect(measured).toBeLessThan(200_000);
     await database.destroy();
-  }, 90_000);
+  });
 });

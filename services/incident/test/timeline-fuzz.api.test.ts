@@ -81,7 +81,7 @@ test('creating and changing events', async () => {
     }),
     { numRuns: 250 },
   );
-}, 60_000);
+});
 
 test('listing timelines and changelogs', async () => {
   const names = [
@@ -124,7 +124,7 @@ test('listing timelines and changelogs', async () => {
     ),
     { numRuns: 400 },
   );
-}, 60_000);
+});
 
 test('lifecycle operations', async () => {
   const operations = ['resolve', 'close', 'reopen', 'archive', 'restore'];
@@ -138,7 +138,7 @@ test('lifecycle operations', async () => {
     ),
     { numRuns: 250 },
   );
-}, 60_000);
+});
 
 test('IDs of any form', async () => {
   const id = fc.oneof(
@@ -159,4 +159,4 @@ test('IDs of any form', async () => {
     ),
     { numRuns: 200 },
   );
-}, 60_000);
+});

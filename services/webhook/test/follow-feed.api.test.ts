@@ -280,7 +280,7 @@ describe('a stream', () => {
       ),
       { numRuns: 6 },
     );
-  }, 120_000);
+  });
 });
 
 describe('waiting readers', () => {
@@ -315,7 +315,7 @@ describe('waiting readers', () => {
     for (const reader of streams.slice(0, 99)) await receives(reader, [id!]);
     expect((await poll).body.events).toHaveLength(1);
     expect((await stream()).response.statusCode).toBe(200);
-  }, 60_000);
+  });
 
   test('do not keep a process that stops', async () => {
     const replica = await service.startReplica();

@@ -22,7 +22,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   beforeAll(async () => {
     broker = await startRabbitMq();
     connection = await prepareBroker(broker);
-  }, 90_000);
+  });
   afterAll(async () => broker.remove(), 60_000);
   beforeEach(() => {
     queue = `billing.${randomUUID()}`;
@@ -31,7 +31,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   afterEach(async () => {
     await Promise.all(started.splice(0).map(async ({ stop }) => stop()));
     await withChannel(broker.url, async (channel) => channel.deleteQueue(queue));
-  }, 60_000);
+  });
 
   const outcomesOf = async (count: number) =>
     eventually(() => record.outcomes.length >= count && record.outcomes, { within: 30_000, what: `${count} outcomes` });
@@ -261,7 +261,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     expect(await withChannel(broker.url, async (channel) => (await channel.checkQueue(queue)).consumerCount)).toBe(1);
     expect(await connectionsOf(broker)).toBe(1);
     expect(record.errors.every(({ code }) => code === 'connection')).toBe(true);
-  }, 60_000);
+  });
 
   test('says why it cannot start, and starts once it can', async () => {
     const namespace = `later-${randomUUID()}`;

@@ -13,7 +13,7 @@ describe('what is remembered in Postgres', () => {
     await pool.query(POSTGRES_TABLES);
     await pool.query(POSTGRES_TABLES);
     await pool.query('create table effects (event_id uuid not null, place serial)');
-  }, 60_000);
+  });
   afterAll(async () => {
     await pool.end();
     await database.drop();

@@ -99,7 +99,7 @@ describe('a client that does not read its response', () => {
     expect(await received).toBeGreaterThan(MORE_THAN_BUFFERED);
     socket.destroy();
     await server.close();
-  }, 60_000);
+  });
 
   test('takes its share of unread bytes, and no more', async () => {
     const unsent = unsentBytes({ ofWorkspace: 8 * MEBIBYTE, inAll: 64 * MEBIBYTE });

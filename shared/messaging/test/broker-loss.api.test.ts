@@ -145,7 +145,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
   let rabbitMq: OwnRabbitMq;
   beforeAll(async () => {
     rabbitMq = await startRabbitMq();
-  }, 90_000);
+  });
   afterAll(async () => rabbitMq.remove());
 
   test('no confirmed message is lost', async () => {
@@ -162,5 +162,5 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
     const missing = () => sent.filter(({ body }) => !bodies.includes(body));
     await eventually(() => missing().length === 0, { within: 20_000, what: 'every message' });
     await broker.close();
-  }, 120_000);
+  });
 });

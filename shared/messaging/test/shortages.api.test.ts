@@ -27,7 +27,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
   beforeAll(async () => {
     database = await messagingDatabase();
     rabbitMq = await startRabbitMq({ consumerTimeout: CONSUMER_TIMEOUT });
-  }, 90_000);
+  });
   afterAll(async () => {
     await rabbitMq.remove();
     await database.drop();
@@ -141,5 +141,5 @@ describeWithOwnRabbitMq('during a long outage', () => {
     expect(left === false ? '' : left.content.toString()).not.toBe('before');
     await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
     await eventually(() => broker.connected, { within: 20_000 });
-  }, 90_000);
+  });
 });

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function eventually<Value>(
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
-  { within = 10_000, what = 'the condition' }: { within?: number; what?: string } = {},
+  { within = 30_000, what = 'the condition' }: { within?: number; what?: string } = {},
 ): Promise<Value> {
   const deadline = Date.now() + within;
   let lastError: unknown;

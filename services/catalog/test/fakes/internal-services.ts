@@ -55,6 +55,7 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
       fake.requestCounts.set(url.pathname, (fake.requestCounts.get(url.pathname) ?? 0) + 1);
       if (fake.silent) return;
       if (fake.down) return void request.socket.destroy();
+      if (url.pathname === '/healthz') return void response.end('{}');
       const body = responseTo(url);
       response.statusCode = body === undefined ? 404 : 200;
       response.end(JSON.stringify(body));
