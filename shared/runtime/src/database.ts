@@ -137,8 +137,10 @@ export async function withConnection<Result>(
       runTogether: async (statements) => {
         const text = statements.join(STATEMENT_SEPARATOR);
         // One result for each statement, which the types of pg do not know.
-        const results: pg.QueryResult | pg.QueryResult[] = await runStatement(connection, { sql: text }, async () =>
-          connection.query<pg.QueryResultRow>(text),
+        const results: pg.QueryResult<pg.QueryResultRow> | pg.QueryResult<pg.QueryResultRow>[] = await runStatement(
+          connection,
+          { sql: text },
+          async () => connection.query<pg.QueryResultRow>(text),
         );
         return [results].flat().map(({ rows }) => rows);
       },
