@@ -18,7 +18,7 @@ const servers = {
 export default {
   // On a busy machine, whole systems and browsers are slow.
   testTimeout: 120_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   testSequencer: '<rootDir>/infra/testing/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/testing/summary-reporter.ts'],
   projects: [
