@@ -105,8 +105,8 @@ describe('the database load of unauthenticated requests', () => {
     const before = proxy.count('find-identit');
     const start = performance.now();
     for (let count = 0; count < 50; count += 1) await gateway.send({ path: PATH, token: wrong });
-    // The miss is cached for 0.8 seconds.
-    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 800);
+    // The miss is cached for 30 seconds.
+    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 30_000);
   });
 
   test('unknown hosts are looked up only while the address has requests left', async () => {

@@ -1,10 +1,11 @@
-import { type Principal, principalPurpose, signPrincipal } from '@tocsin/http';
+import { type Principal, PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';
 import { permissionsOf } from '../domain/roles.ts';
 import { digestOf, isToken } from '../domain/token.ts';
 import type { Identity, IdentityStore } from '../store/identity-store.ts';
 import { batchedLookup } from './batched-lookup.ts';
 import { lookupCache } from './lookup-cache.ts';
+import { versionCheck } from './version-check.ts';
 
 /** An identity, and the signed principals that prove it to the services. */
 export interface Caller {
@@ -25,8 +26,10 @@ export interface Identities {
   clear(): void;
 }
 
-/** Milliseconds. A gateway that misses a change notice still applies the change within a second. */
-const TTL = 800;
+/** Milliseconds. A gateway that misses the notice of a change still applies the change within a second. */
+const VERSION_TTL = 800;
+/** Milliseconds. Bounds how long a change takes that somebody makes by hand in the database. */
+const TTL = 30_000;
 const MEBIBYTE = 1_048_576;
 
 /** Unknown tokens and hosts cost the database at most 40 queries a second of each kind. */
@@ -35,7 +38,7 @@ const LOOKUP = { keysPerQuery: 500, concurrentQueries: 4, maxWaiting: 5_000, pau
 /** @param signers the keyrings for the gateway's requests to each service, by the service's name */
 export function identities(store: IdentityStore, signers: ReadonlyMap<string, Keyring>): Identities {
   const findWorkspaceId = batchedLookup({ ...LOOKUP, find: store.findWorkspaceIds });
-  const findByDigest = batchedLookup({ ...LOOKUP, find: store.findByDigests });
+  const findIdentity = batchedLookup({ ...LOOKUP, find: store.findByDigests });
   const workspaces = lookupCache({
     bytes: 4 * MEBIBYTE,
     ttl: TTL,
@@ -48,18 +51,28 @@ export function identities(store: IdentityStore, signers: ReadonlyMap<string, Ke
     bytes: 32 * MEBIBYTE,
     ttl: TTL,
     find: async (digest): Promise<Caller | undefined> => {
-      const identity = await findByDigest(digest);
+      const identity = await findIdentity(digest);
       return identity && { identity, digest, principalFor: principalsOf(identity, signers) };
     },
   });
+  const clear = () => {
+    workspaces.clear();
+    callers.clear();
+  };
+  const confirm = versionCheck({ ttl: VERSION_TTL, find: store.findVersion, onChange: clear });
+  const findByDigest = async (digest: string): Promise<Caller | undefined> => {
+    const confirmed = confirm();
+    if (confirmed !== undefined) await confirmed;
+    return callers.get(digest);
+  };
   return {
-    findWorkspaceId: async (slug) => (await workspaces.get(slug))?.id,
-    findByToken: async (token) => (isToken(token) ? callers.get(digestOf(token)) : undefined),
-    findByDigest: callers.get,
-    clear: () => {
-      workspaces.clear();
-      callers.clear();
+    findWorkspaceId: async (slug) => {
+      await confirm();
+      return (await workspaces.get(slug))?.id;
     },
+    findByToken: async (token) => (isToken(token) ? findByDigest(digestOf(token)) : undefined),
+    findByDigest,
+    clear,
   };
 }
 
@@ -67,18 +80,19 @@ export function identities(store: IdentityStore, signers: ReadonlyMap<string, Ke
 export const principalSigners = (secretKeys: string, services: readonly string[]): ReadonlyMap<string, Keyring> =>
   new Map(services.map((service) => [service, openKeyring(secretKeys, principalPurpose('gateway', service))]));
 
-/** Signs once for each service, at the first request to it: most keys use few services within the TTL. */
+/** Signs for each service at its first request, and again when the principal is `PRINCIPAL_REUSE` old. */
 function principalsOf(identity: Identity, signers: ReadonlyMap<string, Keyring>): Caller['principalFor'] {
   const principal = principalOf(identity);
-  const headers = new Map<string, string>();
+  const headers = new Map<string, { text: string; signedAt: number }>();
   return (service) => {
     const cached = headers.get(service);
-    if (cached !== undefined) return cached;
+    const now = performance.now();
+    if (cached !== undefined && now - cached.signedAt < PRINCIPAL_REUSE) return cached.text;
     const signer = signers.get(service);
     if (signer === undefined) throw new Error(`there is no key for the ${service} service`);
-    const header = signPrincipal(signer, principal);
-    headers.set(service, header);
-    return header;
+    const text = signPrincipal(signer, principal);
+    headers.set(service, { text, signedAt: now });
+    return text;
   };
 }
 

@@ -3,8 +3,15 @@ import { type Knex, listenForNotifications, type Logger, type NotificationListen
 /** The channel belongs to a database, and so to one installation. */
 const CHANNEL = 'tocsin_identity_changed';
 
-/** Notifies every running gateway of a change of identities, when the transaction commits. */
-export async function notifyIdentityChange(trx: Knex.Transaction): Promise<void> {
+/**
+ * Raises the version of all identities, and notifies every running gateway when the transaction commits. The last
+ * statement of its transaction that locks anything: all changes lock the same row.
+ */
+export async function announceIdentityChange(trx: Knex.Transaction): Promise<void> {
+  await trx.raw(
+    `insert into identity_version as current (is_only_row, version) values (true, 1)
+    on conflict (is_only_row) do update set version = current.version + 1`,
+  );
   await trx.raw(`notify ${CHANNEL}`);
 }
 

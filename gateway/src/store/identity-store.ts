@@ -45,7 +45,9 @@ const FIND_BY_DIGESTS = `
     join workspaces w on w.id = u.workspace_id
    where k.token_digest = any($1) and k.revoked_at is null and u.active`;
 
-/** The two look-ups for requests, as prepared statements; each serves several requests at once. */
+const FIND_VERSION = 'select version from identity_version';
+
+/** The look-ups for requests, as prepared statements; each serves several requests at once. */
 export function identityStore(database: Knex) {
   return {
     /** Returns the workspaces that exist, by slug. */
@@ -61,6 +63,12 @@ export function identityStore(database: Knex) {
       const bytes = digests.map((digest) => Buffer.from(digest, 'hex'));
       const rows = await runPrepared<IdentityRow>(database, 'find-identities', FIND_BY_DIGESTS, [bytes]);
       return new Map(rows.map((row) => [row.digest, fromRow(row)]));
+    },
+
+    /** Every change of a workspace, a user or a key raises it. */
+    findVersion: async (): Promise<number> => {
+      const [row] = await runPrepared<{ version: number }>(database, 'read-identity-version', FIND_VERSION, []);
+      return row?.version ?? 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { outbox } from '@tocsin/messaging';
 import type { Instant, Knex } from '@tocsin/runtime';
-import { notifyIdentityChange } from '../store/identity-changes.ts';
+import { announceIdentityChange } from '../store/identity-changes.ts';
 import type { User } from '../store/user-store.ts';
 import type { Workspace } from '../store/workspace-store.ts';
 
@@ -8,6 +8,12 @@ const eventWorkspace = ({ id, slug, isDemo }: Workspace) => ({ id, slug, is_demo
 
 /** Adds the event of a workspace's change to the outbox, and notifies running gateways. */
 export async function announceWorkspace(trx: Knex.Transaction, workspace: Workspace, now: Instant): Promise<void> {
+  await publishWorkspace(trx, workspace, now);
+  await announceIdentityChange(trx);
+}
+
+/** Adds the event of a workspace's change to the outbox. */
+export async function publishWorkspace(trx: Knex.Transaction, workspace: Workspace, now: Instant): Promise<void> {
   await outbox(trx).add({
     type: 'workspace.changed',
     occurredAt: now,
@@ -23,14 +29,23 @@ export async function announceWorkspace(trx: Knex.Transaction, workspace: Worksp
       },
     },
   });
-  await notifyIdentityChange(trx);
 }
 
-/** Adds the event of a user's change to the outbox, and notifies running gateways. `workspace` has the new version. */
-export async function announceUser(
-  trx: Knex.Transaction,
-  { workspace, user, now }: { workspace: Workspace; user: User; now: Instant },
-): Promise<void> {
+interface UserChange {
+  /** Has the new version. */
+  workspace: Workspace;
+  user: User;
+  now: Instant;
+}
+
+/** Adds the event of a user's change to the outbox, and notifies running gateways. */
+export async function announceUser(trx: Knex.Transaction, change: UserChange): Promise<void> {
+  await publishUser(trx, change);
+  await announceIdentityChange(trx);
+}
+
+/** Adds the event of a user's change to the outbox. */
+export async function publishUser(trx: Knex.Transaction, { workspace, user, now }: UserChange): Promise<void> {
   const { id, email, name, active, seat, role } = user;
   await outbox(trx).add({
     type: 'user.changed',
@@ -39,5 +54,4 @@ export async function announceUser(
     requestId: null,
     data: { version: workspace.version, user: { id, email, name, active, seat, role } },
   });
-  await notifyIdentityChange(trx);
 }

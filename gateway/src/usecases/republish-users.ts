@@ -1,7 +1,8 @@
 import { type Instant, type Knex, VERSION_GAP } from '@tocsin/runtime';
+import { announceIdentityChange } from '../store/identity-changes.ts';
 import { userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
-import { announceUser, announceWorkspace } from './announce.ts';
+import { publishUser, publishWorkspace } from './announce.ts';
 
 const BATCH = 500;
 
@@ -16,7 +17,7 @@ export async function republishUsers(
   { workspaceId, seen, now }: { workspaceId: number; seen: number; now: Instant },
 ): Promise<number> {
   const workspace = await workspaceStore(trx).raiseVersionAbove(workspaceId, seen + VERSION_GAP);
-  await announceWorkspace(trx, workspace, now);
+  await publishWorkspace(trx, workspace, now);
   const rows = await trx('users')
     .where({ workspace_id: workspaceId })
     .update({ version: workspace.version })
@@ -24,8 +25,9 @@ export async function republishUsers(
   for (let start = 0; start < rows.length; start += BATCH) {
     const ids = rows.slice(start, start + BATCH).map(({ id }) => id);
     for (const user of await userStore(trx).listByIds(workspaceId, ids)) {
-      await announceUser(trx, { workspace, user, now });
+      await publishUser(trx, { workspace, user, now });
     }
   }
+  await announceIdentityChange(trx);
   return workspace.version;
 }

@@ -1,12 +1,12 @@
 import { notFound } from '@tocsin/http';
 import type { Instant, Knex } from '@tocsin/runtime';
-import { notifyIdentityChange } from '../store/identity-changes.ts';
+import { announceIdentityChange } from '../store/identity-changes.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
 
 /** Revokes a key for good; every gateway refuses its token within a second (contract: Administration). */
 export async function revokeKey(trx: Knex.Transaction, id: number, now: Instant): Promise<ApiKey> {
   const key = await keyStore(trx).revoke(id, now);
   if (key === undefined) throw notFound(`The key ${id}`);
-  await notifyIdentityChange(trx);
+  await announceIdentityChange(trx);
   return key;
 }

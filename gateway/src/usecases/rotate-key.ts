@@ -2,7 +2,7 @@ import { invalidState, notFound } from '@tocsin/http';
 import { addMilliseconds, type Instant, type Knex } from '@tocsin/runtime';
 import { checkExpiry, checkOverlap } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
-import { notifyIdentityChange } from '../store/identity-changes.ts';
+import { announceIdentityChange } from '../store/identity-changes.ts';
 import { keyStore, type OwnedKey } from '../store/key-store.ts';
 import { getKey } from './lookups.ts';
 
@@ -50,6 +50,6 @@ export async function rotateKey(trx: Knex.Transaction, input: KeyRotation, now: 
     expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
     revokedAt: input.overlap === 0 ? now : null,
   });
-  await notifyIdentityChange(trx);
+  await announceIdentityChange(trx);
   return { key: await getKey(trx, id), token, replaced: await getKey(trx, old.id) };
 }

@@ -87,6 +87,7 @@ export {
   PREREQUISITES,
   type Principal,
   PRINCIPAL_HEADER,
+  PRINCIPAL_REUSE,
   principalPurpose,
   type PrincipalVerifier,
   type Scope,

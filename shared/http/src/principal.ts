@@ -71,10 +71,12 @@ export const PRINCIPAL_HEADER = 'x-tocsin-principal';
 /** The purpose of the key with which `issuer` signs its requests to `audience`; only these two have it. */
 export const principalPurpose = (issuer: string, audience: string): string => `principal/${issuer}/${audience}`;
 
-/** Milliseconds: long enough for a slow request, and for clocks that differ by as much. */
-const LIFETIME = 30_000;
+/** Milliseconds during which the gateway sends the same principal; a service verifies its signature once. */
+export const PRINCIPAL_REUSE = 10_000;
+/** Milliseconds: after its last use long enough for a slow request, and for clocks that differ by as much. */
+const LIFETIME = PRINCIPAL_REUSE + 30_000;
 /** Milliseconds: a principal that expires later than this is rejected, even with a valid signature. */
-const MAX_LIFETIME = 60_000;
+const MAX_LIFETIME = LIFETIME + 30_000;
 
 /**
  * Builds the header that names the caller of a request: `<payload>.<HMAC-SHA256 of that text>`, both in base64url.
@@ -124,7 +126,7 @@ interface Verified {
   expires: number;
 }
 
-/** Caches verified principals by the header's exact text: the gateway sends the same header for one second. */
+/** Caches verified principals by the header's exact text: the gateway sends the same header many times. */
 function cachingVerifier(keyring: Keyring): (header: string | undefined) => Verified['principal'] | undefined {
   const cache = boundedCache<string, Verified>({
     bytes: CACHE_BYTES,
