@@ -74,6 +74,8 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
             name,
             env: environmentOf(name, environment),
             print: logPrinter(name),
+            // In a terminal, lines are formatted for people.
+            sharesOutput: !process.stdout.isTTY,
           });
           running.push(app);
           await waitUntilReady(name, app.url);

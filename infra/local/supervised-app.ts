@@ -12,6 +12,8 @@ export interface SupervisedAppOptions {
   env: Environment;
   /** Receives the output of the process, line by line. */
   print: (line: string) => void;
+  /** Whether the process writes its standard output to ours by itself. Then `print` receives only its errors. */
+  sharesOutput: boolean;
 }
 
 /** Milliseconds to wait before a restart, by the number of restarts in a row. */
@@ -25,8 +27,9 @@ const STOP_TIMEOUT = 27_000;
  * Runs an app as a process, and restarts it on the same port whenever it exits.
  * @throws when the first process exits before it is ready
  */
-export async function superviseApp({ name, env, print }: SupervisedAppOptions): Promise<App> {
-  let child = spawnApp(name, env);
+export async function superviseApp({ print, ...options }: SupervisedAppOptions): Promise<App> {
+  const { name } = options;
+  let child = spawnApp(options);
   const first = forwardOutput(child, print);
   const url = await Promise.race([
     ready(child),
@@ -50,7 +53,7 @@ export async function superviseApp({ name, env, print }: SupervisedAppOptions): 
       const wait = BACK_OFF[Math.min(restarts, BACK_OFF.length - 1)];
       await delay(wait, undefined, { signal: cancelDelay.signal }).catch(() => undefined);
       if (isStopping()) return;
-      child = spawnApp(name, env);
+      child = spawnApp(options);
       forwardOutput(child, print).flush();
     }
   };
@@ -74,12 +77,12 @@ export async function superviseApp({ name, env, print }: SupervisedAppOptions): 
  * In a separate process group: Ctrl-C in a terminal reaches only this process, which stops the apps in order. When this
  * process dies, its channel to the app closes, and the app stops by itself.
  */
-function spawnApp(name: AppName, env: Environment): ChildProcess {
+function spawnApp({ name, env, sharesOutput }: Omit<SupervisedAppOptions, 'print'>): ChildProcess {
   return spawn(process.execPath, ['--import', '@tocsin/tracing', path.join(APPS[name].folder, 'src/main.ts')], {
     cwd: ROOT,
     env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['ignore', sharesOutput ? 'inherit' : 'pipe', 'pipe', 'ipc'],
   });
 }
 

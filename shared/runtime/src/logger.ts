@@ -10,7 +10,14 @@ const SECRETS = ['authorization', 'cookie', 'token', 'secret', 'password'].flatM
   `*.*.${key}`,
 ]);
 
-/** A logger that writes JSON lines. */
+/**
+ * Lines are written together, at the latest after 100 ms and before the process ends. Several processes may write to the
+ * same pipe, where a write of at most 4 KiB is never mixed with another one. If nobody reads the pipe, lines are dropped
+ * instead of kept without a bound.
+ */
+const STANDARD_OUTPUT = { sync: false, minLength: 4_000, maxWrite: 4_096, maxLength: 16_777_216, periodicFlush: 100 };
+
+/** A logger that writes JSON lines, to standard output unless there is another destination. */
 export function createLogger(options: { app: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
     {
@@ -21,6 +28,6 @@ export function createLogger(options: { app: string; level: string; destination?
       mixin: () => traceLogFields(),
       redact: { paths: SECRETS, censor: '[redacted]' },
     },
-    options.destination ?? pino.destination({ sync: false }),
+    options.destination ?? pino.destination(STANDARD_OUTPUT),
   );
 }
