@@ -18,7 +18,26 @@ export function relayResponse(upstreamResponse: IncomingMessage, response: Serve
     if (isForwarded(name)) response.appendHeader(name, rawHeaders[index + 1] ?? '');
   }
   if (isStream(upstreamResponse)) response.flushHeaders();
-  upstreamResponse.pipe(response);
+  if (hasKnownBody(upstreamResponse, response)) sendBody(upstreamResponse, response);
+  else upstreamResponse.pipe(response);
+}
+
+const hasKnownBody = ({ headers }: IncomingMessage, { req }: ServerResponse) =>
+  Number(headers['content-length'] ?? 0) > 0 && req.method !== 'HEAD';
+
+/**
+ * Most bodies arrive as one chunk: it is sent with the head in one write. The rest of others is piped. The proxy ends the
+ * response to the client if the one of the service breaks off.
+ */
+function sendBody(upstreamResponse: IncomingMessage, response: ServerResponse): void {
+  const length = Number(upstreamResponse.headers['content-length']);
+  upstreamResponse.once('data', (chunk: Buffer) => {
+    if (chunk.length === length) response.end(chunk);
+    else {
+      response.write(chunk);
+      upstreamResponse.pipe(response);
+    }
+  });
 }
 
 export const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith(EVENT_STREAM) === true;

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   type DomainError,
   PATIENCE,
@@ -253,11 +253,11 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     router: (request, _response, proxyOptions) => {
       const forwarded = requests.get(request);
       if (forwarded === undefined) throw new Error('the request is not one that is forwarded');
-      const { address, body, attempts } = forwarded;
+      const { address, body } = forwarded;
       proxyOptions.agent = address.agent;
       // What the client sent has been read; a repeated request has no other body either.
-      if (body !== undefined || attempts > 1) proxyOptions.buffer = Readable.from(body?.length ? body : []);
-      return new URL(address.url);
+      proxyOptions.buffer = wholeBody(body);
+      return { ...targetOf(address) };
     },
     changeOrigin: true,
     selfHandleResponse: true,
@@ -311,6 +311,19 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
       await promise;
     },
   };
+}
+
+/**
+ * The body of a request in the place of a stream, of which the proxy calls only `pipe`: the request and its body are one
+ * write.
+ */
+const wholeBody = (body: Buffer | undefined) =>
+  ({ pipe: (request: ClientRequest) => request.end(body?.length === 0 ? undefined : body) }) as unknown as Readable;
+
+/** What the proxy reads of an address; faster than from a `URL`. */
+function targetOf({ url: { protocol, hostname, port } }: ServiceAddress) {
+  // An IPv6 address has no brackets outside of a URL.
+  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname: '' };
 }
 
 function withoutWait(target: string): string {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { invalidRequest } from '@tocsin/http';
 
 const MAX_HEADERS = 100;
+const HOST = 'host';
 
 /**
  * Refuses requests that two HTTP parsers could read differently: with a second host, with an unknown transfer encoding,
@@ -13,7 +14,8 @@ export function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessa
     throw invalidRequest('headers', `A request must not have more than ${MAX_HEADERS} headers`);
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+    const name = rawHeaders[index];
+    if (name?.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
   }
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0'))
     throw invalidRequest('Host', 'A request must have exactly one Host header');
