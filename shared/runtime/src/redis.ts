@@ -18,6 +18,8 @@ export function openRedis(options: { url: string; namespace: string; log: Logger
     keepAlive: 5_000,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
+    // Requests that arrive together are counted by one write.
+    enableAutoPipelining: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
   let reported = false;
