@@ -17,10 +17,11 @@ import type { OutboxRow } from './outbox.ts';
 const BATCH = { rows: 500, bytes: 4_194_304 };
 const POLL_INTERVAL = 250;
 /**
- * Milliseconds in which further rows gather after a batch of several: commits come faster than batches then, and a larger
- * batch costs hardly more than a small one. A row that comes alone does not wait, and neither does a backlog.
+ * Milliseconds between the beginnings of two batches, so that rows gather when many are committed: a larger batch costs
+ * hardly more than a small one, here and in the services that consume it. A row after a pause does not wait, and neither
+ * does a backlog.
  */
-const GATHERING = 10;
+const GATHERING = 20;
 /** Milliseconds after which a relay that was woken while another one published looks again. */
 const LOOK_AGAIN = 25;
 /** How often a relay that stops looks again while another one publishes. */
@@ -61,10 +62,10 @@ interface BatchRow extends OutboxRow {
 }
 
 /**
- * `busy`: another relay publishes. `more`: there are more rows, which the broker may accept. `several`: there were no
- * more, but several in the batch.
+ * `busy`: another relay publishes. `more`: there are more rows, which the broker may accept. `last`: there were no more
+ * than those of the batch. `none`: nothing was published.
  */
-type BatchResult = 'busy' | 'more' | 'several' | 'done';
+type BatchResult = 'busy' | 'more' | 'last' | 'none';
 
 export interface RelayOptions {
   database: Knex;
@@ -89,13 +90,14 @@ export function startRelay(options: RelayOptions): PeriodicTask {
 
   const work = async (): Promise<boolean> => {
     if (!broker.connected) return false;
+    const start = performance.now();
     const result = await publishBatch();
     if (result === 'busy' && lookAgain) {
       // The other relay may have read its last batch before the commit that woke this one.
       lookAgain = false;
       timer = setTimeout(task.wake, LOOK_AGAIN);
     }
-    if (result === 'several') await delay(GATHERING);
+    if (result === 'last') await delay(Math.max(0, GATHERING - (performance.now() - start)));
     return result === 'more';
   };
   const task = startPeriodicTask({ name: 'publishing the outbox', interval: POLL_INTERVAL, log, work });
@@ -104,7 +106,7 @@ export function startRelay(options: RelayOptions): PeriodicTask {
   const publishRest = async () => {
     for (let looks = 0; looks < LAST_LOOKS && broker.connected; looks += 1) {
       const result = await publishBatch();
-      if (result === 'done' || result === 'several') return;
+      if (result === 'last' || result === 'none') return;
       if (result === 'more') looks = 0;
       else await delay(LOOK_AGAIN);
     }
@@ -155,10 +157,9 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
         'commit',
       ]);
       if (lock?.[0]?.['locked'] !== 'true') return 'busy';
-      if (finished.length === 0) return 'done';
+      if (finished.length === 0) return 'none';
       const { total } = rows[0] as BatchRow;
-      if (total === maxRows || rows.length < total) return 'more';
-      return rows.length > 1 ? 'several' : 'done';
+      return total === maxRows || rows.length < total ? 'more' : 'last';
     });
 }
 
