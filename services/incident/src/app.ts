@@ -18,6 +18,7 @@ import { replicaHandlers } from './messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import { fieldDefinitions } from './store/field-definitions.ts';
+import { ownerTeams } from './store/owner-teams.ts';
 import { catalogs } from './store/list/catalog.ts';
 import { chats, type ChatTimeout } from './usecases/chats.ts';
 import type { Dependencies } from './usecases/context.ts';
@@ -77,6 +78,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
     fields: fieldDefinitions(database),
+    ownerTeams: ownerTeams(database),
     catalogs: catalogs(database),
     documents: sourceDocuments({
       testReceivers: config.testReceivers,

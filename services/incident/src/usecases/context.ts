@@ -5,6 +5,7 @@ import type { SourceDocuments } from '../clients/source-documents.ts';
 import type { Configurations } from '../store/configuration-store.ts';
 import type { FieldDefinitions } from '../store/field-definitions.ts';
 import type { Catalogs } from '../store/list/catalog.ts';
+import type { OwnerTeams } from '../store/owner-teams.ts';
 import type { Chats } from './chats.ts';
 import type { Replicas } from './replicas.ts';
 import type { WorkspaceStorage } from './workspace-storage.ts';
@@ -16,6 +17,7 @@ export interface Dependencies {
   configurations: Configurations;
   replicas: Replicas;
   fields: FieldDefinitions;
+  ownerTeams: OwnerTeams;
   catalogs: Catalogs;
   documents: SourceDocuments;
   chats: Chats;

@@ -9,7 +9,6 @@ import type { SourceImport } from '../domain/source/document.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../domain/values.ts';
 import { fillPlaceholders, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
-import { replicaStore } from '../store/replica-store.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { actorOf, type Dependencies } from './context.ts';
 import { type StoredReply, importSourceTimeline } from './import-source-timeline.ts';
@@ -56,17 +55,24 @@ async function createWith(
   const severity = selectEntry(configuration.severities, properties.severity, 'severity');
 
   const owners = ['catalog', 'custom_field', ...(refersToUsers(properties) ? (['users'] as const) : [])] as const;
-  const values = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
-    await checkReferences(dependencies.database, { workspace, properties, freshness });
-    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
-    return unlessStale(freshness, 'custom_field', () => initialValues(fields, command.customFields));
-  });
+  const { values, ownerTeamId } = await dependencies.replicas.withFreshReplicas(
+    workspace,
+    owners,
+    async (freshness) => {
+      await checkReferences(dependencies.database, { workspace, properties, freshness });
+      const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+      const { service } = properties;
+      return {
+        values: await unlessStale(freshness, 'custom_field', () => initialValues(fields, command.customFields)),
+        ownerTeamId:
+          service === undefined
+            ? null
+            : await dependencies.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version),
+      };
+    },
+  );
   const customFields = applyChanges({}, values);
   checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
-  const ownerTeamId =
-    properties.service === undefined
-      ? null
-      : await replicaStore(dependencies.database, workspace.id).findOwnerTeam(properties.service);
 
   const incident = newIncident({
     workspaceId: workspace.id,
