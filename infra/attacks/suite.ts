@@ -1,3 +1,4 @@
+import { BUSY_MACHINE } from '../testing/local-harness.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { APP_NAMES } from '../apps.ts';
 import type { Attack, AttackResult } from './attack.ts';
@@ -54,7 +55,7 @@ export async function runSuite(options: {
   signal: AbortSignal;
 }): Promise<Row[]> {
   const { attacks, timing, isShort, report, signal } = options;
-  const target = await startTarget();
+  const target = await startTarget(isShort ? BUSY_MACHINE : {});
   let victims: Victims | undefined;
   try {
     const slugs = Array.from({ length: VICTIMS }, (_, index) => `victim-${index + 1}`);

@@ -1,15 +1,14 @@
 import { type AppName, APPS } from '../apps.ts';
-import { findInstance } from '../data-dir.ts';
 import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { startInstance } from '../testing/running-instance.ts';
+import type { Environment } from '@tocsin/runtime';
 import { eventually, httpClient, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
-import pg from 'pg';
-import { openGatewayDatabase } from '../../gateway/src/administration.ts';
+import type pg from 'pg';
 import type { Workspace } from './attack.ts';
 import { type Faults, faults } from './faults.ts';
 import { findProcesses, type Processes } from './processes.ts';
 import { startReceivers } from './receivers.ts';
 import type { Victim } from './routes.ts';
-import { workspaceFactory } from './workspaces.ts';
 
 /** What other processes need to reach the system. */
 export interface TargetAddress {
@@ -35,7 +34,8 @@ export interface Target extends TargetAddress {
 
 const READY_WITHIN = 60_000;
 
-export async function startTarget(): Promise<Target> {
+/** @param settings instead of the defaults */
+export async function startTarget(settings: Environment = {}): Promise<Target> {
   const servers = testServers();
   if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
     throw new Error('the attacks need PostgreSQL, RabbitMQ and Redis on their default ports');
@@ -50,7 +50,7 @@ export async function startTarget(): Promise<Target> {
     const redis = await tcpProxy(servers.redisUrl);
     const broker = await tcpProxy(servers.amqpUrl);
     closing.push(receivers.stop, redis.close, broker.close);
-    return await startApps({ harness, redis, broker, receivers, closing, stop });
+    return await startApps({ harness, redis, broker, receivers, settings, closing, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -62,35 +62,26 @@ async function startApps(options: {
   redis: TcpProxy;
   broker: TcpProxy;
   receivers: { port: number; settings: Record<string, string> };
+  settings: Environment;
   closing: (() => Promise<unknown>)[];
   stop: () => Promise<void>;
 }): Promise<Target> {
   const { harness, redis, broker, receivers, closing } = options;
-  const command = harness.start({
+  const instance = await startInstance(harness, {
     ...receivers.settings,
+    ...options.settings,
     AMQP_URL: broker.url,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
     // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
     NODE_OPTIONS: '--max-old-space-size=256',
   });
-  closing.push(async () => {
-    command.signal('SIGTERM');
-    await command.ended();
-  });
-  await command.ready();
-  const instance = await findInstance(harness.folder);
-  if (instance === undefined) throw new Error('the system did not register');
-  const databaseUrl = instance.env['DATABASE_URL'] ?? '';
-  const sql = new pg.Client({ connectionString: databaseUrl });
-  await sql.connect();
-  closing.push(async () => sql.end());
+  closing.push(instance.stop);
+  const { sql, databaseUrl, createWorkspace } = instance;
 
-  const gatewayDatabase = openGatewayDatabase(instance.env);
-  closing.push(async () => gatewayDatabase.destroy());
   const gateway = { host: '127.0.0.1', port: harness.port };
   const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
-  const processes = async () => findProcesses(command.pid);
+  const processes = async () => findProcesses(instance.command.pid);
   const own = faults({ processes, databaseUrl, redis, broker });
   const isReady = async () => {
     const running = await processes();
@@ -107,7 +98,7 @@ async function startApps(options: {
     processes,
     sql,
     faults: own,
-    createWorkspace: workspaceFactory(gatewayDatabase),
+    createWorkspace,
     createVictim: async (slug) => createVictim(slug, await harness.workspace(slug), harness.port),
     restart: async () => {
       own.heal();

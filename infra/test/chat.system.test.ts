@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 import { startSystem, type System } from '../testing/system.ts';
 
 const INCIDENTS = '/api/v1/incidents';
@@ -99,7 +99,7 @@ describeWithServers('a service that is killed after it created a channel and bef
   beforeAll(async () => {
     slack = await startSlack();
     harness = await localHarness();
-    services = harness.start({ SLACK_API_URL: slack.url });
+    services = harness.start({ ...BUSY_MACHINE, SLACK_API_URL: slack.url });
     await services.ready();
   });
   afterAll(async () => {

@@ -6,7 +6,7 @@ import { type Answer, type Client, eventually, httpClient, tcpProxy, type TcpPro
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 
 /** Milliseconds in which a client learns that the database does not respond, and in which it is served again. */
 const REFUSED_WITHIN = 12_000;
@@ -33,7 +33,7 @@ describeWithServers('a database that does not respond', () => {
       durable: false,
     });
     proxy = await tcpProxy(postgres.url.replace(/\/postgres$/, '/tocsin'));
-    services = harness.start({ DATABASE_URL: proxy.url });
+    services = harness.start({ ...BUSY_MACHINE, DATABASE_URL: proxy.url });
     baseUrl = await services.ready();
     const token = await harness.workspace('acme');
     client = httpClient(baseUrl, { Host: 'acme.localhost', Authorization: `Bearer ${token}` });

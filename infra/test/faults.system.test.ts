@@ -15,7 +15,7 @@ import {
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 
 /** Below the limit of ten requests per minute to one address, with room for repetitions. */
 const BURST = 7;
@@ -48,6 +48,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
       maxConnections: 100,
     });
     services = harness.start({
+      ...BUSY_MACHINE,
       DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
       AMQP_URL: broker.url,
       NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),

@@ -4,7 +4,7 @@ import { type Client, eventually, httpClient, type OwnRabbitMq, startRabbitMq } 
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 import { replay, stateOf } from './feed/model.ts';
 import { type FeedFollower, followByPolling, followByStream } from './feed/readers.ts';
 import { startWriters } from './feed/writers.ts';
@@ -32,6 +32,7 @@ describeWithServersAndOwnRabbitMq('the event feed', () => {
     harness = await localHarness();
     broker = await startRabbitMq();
     services = harness.start({
+      ...BUSY_MACHINE,
       AMQP_URL: broker.url,
       DEFAULT_WORKSPACE: SLUG,
       RATE_LIMIT_PER_MINUTE: '1000000',

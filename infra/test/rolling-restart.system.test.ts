@@ -6,7 +6,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 import { type MixedLoad, startMixedLoad } from '../testing/mixed-load.ts';
 
 const CLIENTS = 8;
@@ -27,6 +27,7 @@ describeWithServers('two processes of each app', () => {
     receiver = await startReceiver();
     await writeFile(path.join(harness.folder, 'ca.pem'), receiver.ca);
     command = harness.start({
+      ...BUSY_MACHINE,
       REPLICAS: '2',
       DRAIN_SECONDS: '2',
       DATABASE_POOL_SIZE: '4',

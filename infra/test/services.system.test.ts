@@ -8,7 +8,7 @@ import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 
 /** Only Linux shows the environment of a process. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
@@ -28,7 +28,7 @@ describeWithServers('the apps as processes', () => {
   });
 
   function start(settings?: Environment): RunningCommand {
-    command = harness.start(settings);
+    command = harness.start({ ...BUSY_MACHINE, ...settings });
     started.push(command);
     return command;
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import type { RunningCommand } from '../testing/commands.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
 import { type ExportedSpan, startTraceCollector, type TraceCollector, traceTree } from '../testing/trace-collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -28,6 +28,7 @@ describeWithServers('a trace across all processes', () => {
     const ca = path.join(harness.folder, 'ca.pem');
     await writeFile(ca, receiver.ca);
     command = harness.start({
+      ...BUSY_MACHINE,
       ...collector.settings,
       NODE_EXTRA_CA_CERTS: ca,
       WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),

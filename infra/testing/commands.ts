@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Environment } from '@tocsin/runtime';
@@ -26,28 +27,37 @@ export interface RunningCommand {
 const inherited = (): Environment =>
   Object.fromEntries(['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name]]));
 
-/** Runs `infra/<script>` with these settings and without those of the test process. */
-export function runCommand(script: string, settings: Environment): RunningCommand {
+/**
+ * Runs `infra/<script>` with these settings and without those of the test process.
+ * @param outputFile receives stdout, so that this process need not read it
+ */
+export function runCommand(script: string, settings: Environment, outputFile?: string): RunningCommand {
+  const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
   const child = spawn(process.execPath, [path.join('infra', script)], {
     cwd: ROOT,
     env: { ...inherited(), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', file ?? 'pipe', 'pipe'],
   });
-  let output = '';
+  if (file !== undefined) closeSync(file);
+  let received = '';
   let errors = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
-  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  child.stdout?.on('data', (bytes: Buffer) => (received += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => {
+    received += bytes.toString();
+    errors += bytes.toString();
+  });
+  const output = () => (outputFile === undefined ? '' : readFileSync(outputFile, 'utf8')) + received;
   const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
   return {
     pid: child.pid ?? 0,
-    output: () => output,
+    output,
     errors: () => errors,
     ready: async () => {
-      const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output) ?? undefined), {
+      const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output()) ?? undefined), {
         within: 90_000,
         what: 'the line with ready',
       });
-      if (line === true) throw new Error(output);
+      if (line === true) throw new Error(output());
       return line[1] ?? '';
     },
     signal: (name) => void child.kill(name),

@@ -13,8 +13,11 @@ import { runCommand, type RunningCommand } from './commands.ts';
 export interface LocalHarness {
   readonly folder: string;
   readonly port: number;
-  /** Starts the apps as `make services` does; `settings` override its settings. */
-  start(settings?: Environment): RunningCommand;
+  /**
+   * Starts the apps as `make services` does; `settings` override its settings.
+   * @param outputFile receives their log lines
+   */
+  start(settings?: Environment, outputFile?: string): RunningCommand;
   /** Runs admin commands on the running apps. */
   admin: AdminCommand;
   /** Creates a workspace and an API key with all scopes; returns the token. */
@@ -22,6 +25,9 @@ export interface LocalHarness {
   /** Removes everything. Call it after the apps have ended. */
   remove(): Promise<void>;
 }
+
+/** For tests: on a busy machine, another service may respond later than a request waits in production. */
+export const BUSY_MACHINE = { REPLICA_WAIT_MS: '5000' };
 
 /**
  * @param databaseServer the URL of another way to the tests' Postgres, such as a proxy
@@ -39,19 +45,21 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
   return {
     folder,
     port,
-    start: (settings = {}) =>
-      runCommand('local/main.ts', {
-        PORT: String(port),
-        TOCSIN_DATA_DIR: folder,
-        TOCSIN_DEMO: '0',
-        TOCSIN_NAMESPACE: namespace,
-        // On a busy machine, another service may respond later than a request waits in production.
-        REPLICA_WAIT_MS: '5000',
-        DATABASE_URL: database.href,
-        AMQP_URL: servers.amqpUrl,
-        REDIS_URL: servers.redisUrl,
-        ...settings,
-      }),
+    start: (settings = {}, outputFile) =>
+      runCommand(
+        'local/main.ts',
+        {
+          PORT: String(port),
+          TOCSIN_DATA_DIR: folder,
+          TOCSIN_DEMO: '0',
+          TOCSIN_NAMESPACE: namespace,
+          DATABASE_URL: database.href,
+          AMQP_URL: servers.amqpUrl,
+          REDIS_URL: servers.redisUrl,
+          ...settings,
+        },
+        outputFile,
+      ),
     admin,
     workspace: async (slug) => {
       const user = ['--workspace', slug, '--email', `ana@${slug}.example`];

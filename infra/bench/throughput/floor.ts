@@ -90,7 +90,7 @@ async function operations(): Promise<Record<string, Operation>> {
     '/patch': async (ids) =>
       query(
         'patch',
-        `update incident.incidents set title = $3, revision = revision + 1, updated_at = now()
+        `update incident.incidents set title = $3, revision = revision + 1
         where workspace_id = $1 and id = $2 returning ${incident.columns}`,
         [ids.workspace, ids.incident, 'Another title'],
       ),

@@ -2,15 +2,13 @@ import { QUEUES, queueName } from '@tocsin/contracts';
 import type { Environment } from '@tocsin/runtime';
 import { eventually, httpClient, testServers } from '@tocsin/testing';
 import amqplib from 'amqplib';
-import pg from 'pg';
-import { openGatewayDatabase } from '../../../gateway/src/administration.ts';
+import type pg from 'pg';
 import { APPS, APP_NAMES } from '../../apps.ts';
 import type { Workspace } from '../../attacks/attack.ts';
 import { findProcesses } from '../../attacks/processes.ts';
-import { workspaceFactory } from '../../attacks/workspaces.ts';
-import { findInstance } from '../../data-dir.ts';
 import { processesWith } from '../../testing/commands.ts';
 import { localHarness } from '../../testing/local-harness.ts';
+import { startInstance } from '../../testing/running-instance.ts';
 import type { ProcessGroups } from './cpu.ts';
 
 /** Tocsin as separate processes, as `make services` starts it, on a database of its own. */
@@ -49,21 +47,12 @@ export async function startSystem(
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
-    const command = harness.start({ RATE_LIMIT_PER_MINUTE: String(UNLIMITED), ...options.settings });
-    closing.push(async () => {
-      command.signal('SIGTERM');
-      await command.ended();
+    const instance = await startInstance(harness, {
+      RATE_LIMIT_PER_MINUTE: String(UNLIMITED),
+      ...options.settings,
     });
-    await command.ready();
-    const instance = await findInstance(harness.folder);
-    if (instance === undefined) throw new Error('the system did not register');
-    const databaseUrl = instance.env['DATABASE_URL'] ?? '';
-    const sql = new pg.Client({ connectionString: databaseUrl });
-    await sql.connect();
-    closing.push(async () => sql.end());
-    const gatewayDatabase = openGatewayDatabase(instance.env);
-    closing.push(async () => gatewayDatabase.destroy());
-    const createWorkspace = workspaceFactory(gatewayDatabase);
+    closing.push(instance.stop);
+    const { command, databaseUrl, sql, createWorkspace } = instance;
     const broker = await amqplib.connect(servers.amqpUrl);
     closing.push(async () => broker.close());
     const channel = await broker.createChannel();
