@@ -3,6 +3,9 @@
 NODE := node_modules/.bin/node
 RUN := npm run --silent
 
+# Compiled sources are kept between starts: a process starts faster, and does not load the compiler, which takes memory.
+export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/node
+
 .DEFAULT_GOAL := help
 
 .PHONY: help

@@ -16,6 +16,12 @@ export interface SupervisedAppOptions {
   sharesOutput: boolean;
 }
 
+/**
+ * New objects get 24 MiB at most instead of 48, so garbage is collected twice as often. That costs little: nearly all
+ * objects of a request are garbage by then. As in the images.
+ */
+const NODE_ARGUMENTS = ['--max-semi-space-size=8', '--import', '@tocsin/tracing'];
+
 /** Milliseconds to wait before a restart, by the number of restarts in a row. */
 const BACK_OFF = [100, 200, 500, 1_000, 2_000, 5_000];
 /** A process that ran this long restarts with the shortest delay again; milliseconds. */
@@ -78,7 +84,7 @@ export async function superviseApp({ print, ...options }: SupervisedAppOptions):
  * process dies, its channel to the app closes, and the app stops by itself.
  */
 function spawnApp({ name, env, sharesOutput }: Omit<SupervisedAppOptions, 'print'>): ChildProcess {
-  return spawn(process.execPath, ['--import', '@tocsin/tracing', path.join(APPS[name].folder, 'src/main.ts')], {
+  return spawn(process.execPath, [...NODE_ARGUMENTS, path.join(APPS[name].folder, 'src/main.ts')], {
     cwd: ROOT,
     env,
     detached: true,
