@@ -37,6 +37,10 @@ admin: install ## Manage workspaces, users and API keys: make admin ARGS="worksp
 test: install ## Run all tests, or some with ARGS="-t pattern" or ARGS=path
 	@$(RUN) test -- $(ARGS)
 
+.PHONY: bench
+bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3")
+	@$(RUN) bench -- $(ARGS)
+
 .PHONY: attacks
 attacks: install ## Attack a running system, and show what other workspaces notice (ARGS="--only large-pages")
 	@$(RUN) attacks -- $(ARGS)

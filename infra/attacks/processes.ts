@@ -5,12 +5,20 @@ import { processesWith } from '../testing/commands.ts';
 /** The IDs of the apps' processes. */
 export type Processes = ReadonlyMap<AppName, number>;
 
-/** Returns the running apps of one supervisor. */
+/** Returns the running apps of one supervisor that starts each once. */
 export async function findProcesses(supervisor: number): Promise<Map<AppName, number>> {
-  const found = new Map<AppName, number>();
+  const replicas = await findReplicas(supervisor);
+  return new Map(
+    [...replicas].flatMap(([name, pids]) => pids.slice(0, 1).map((pid): [AppName, number] => [name, pid])),
+  );
+}
+
+/** Returns the processes of each app of one supervisor. */
+export async function findReplicas(supervisor: number): Promise<Map<AppName, number[]>> {
+  const found = new Map<AppName, number[]>();
   for (const [pid, { parent, command }] of await processesWith('src/main.ts')) {
     const name = APP_NAMES.find((app) => command.includes(`${APPS[app].folder}/src/main.ts`));
-    if (parent === supervisor && name !== undefined) found.set(name, pid);
+    if (parent === supervisor && name !== undefined) found.set(name, [...(found.get(name) ?? []), pid]);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import type { Address } from './messages.ts';
 
 export interface Answer {
   status: number;
@@ -23,7 +24,7 @@ interface Head {
 }
 
 /** @throws if the server closes the connection before the response is complete */
-export async function connect(address: { host: string; port: number }): Promise<Connection> {
+export async function connect(address: Address): Promise<Connection> {
   const socket = net.connect({ ...address, noDelay: true });
   let received: Buffer = Buffer.alloc(0);
   let head: Head | undefined;

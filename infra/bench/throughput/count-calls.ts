@@ -32,7 +32,7 @@ export async function countCalls(
   for (const benchCase of cases) {
     const run = async () => {
       await bench.load.run({
-        address: bench.system.address,
+        addresses: bench.system.addresses,
         clients: CLIENTS,
         requests: benchCase.requests(bench.world),
         seconds: Number.MAX_SAFE_INTEGER,

@@ -96,7 +96,7 @@ async function measureCpu(
   system: BenchSystem,
   { load, requests, seconds }: { load: LoadProcess; requests: BenchRequest[]; seconds: number },
 ): Promise<number> {
-  const run = async () => load.run({ address: system.address, clients: CLIENTS, requests, seconds });
+  const run = async () => load.run({ addresses: system.addresses, clients: CLIENTS, requests, seconds });
   // Once without measuring, for caches and plans.
   await run();
   await system.drained();

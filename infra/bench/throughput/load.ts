@@ -16,8 +16,14 @@ function requestText({ method, path, headers, body }: BenchRequest, number: numb
   return `${lines.join('\r\n')}\r\n\r\n${filled}`;
 }
 
-async function run({ address, clients, requests, seconds, count, first }: LoadRequest): Promise<LoadResult> {
-  const connections = await Promise.all(Array.from({ length: clients }, async () => connect(address)));
+async function run({ addresses, clients, requests, seconds, count, first }: LoadRequest): Promise<LoadResult> {
+  const connections = await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      const address = addresses[client % addresses.length];
+      if (address === undefined) throw new Error('the load needs an address');
+      return connect(address);
+    }),
+  );
   const latencies: number[] = [];
   const failures: Record<string, number> = {};
   let bytes = 0;

@@ -22,6 +22,7 @@ import { type LoadProcess, startLoad } from './load-process.ts';
 import { type BenchOptions, benchOptions } from './options.ts';
 import { render, type Report } from './report.ts';
 import { receiverSettings, RECEIVERS } from './receivers.ts';
+import { measureReplicas } from './replicas.ts';
 import { type Bench, type CaseResult, runCase } from './run-case.ts';
 import { statementProxy } from './statement-proxy.ts';
 import { type BenchSystem, startSystem } from './system.ts';
@@ -87,7 +88,7 @@ async function measure(load: LoadProcess, options: BenchOptions, print: (line: s
     const send = async (count: number) => {
       for (const { requests } of CASES.slice(0, 4)) {
         await load.run({
-          address: system.address,
+          addresses: system.addresses,
           clients: CLIENTS,
           requests: requests(bench.world),
           seconds: Number.MAX_SAFE_INTEGER,
@@ -153,6 +154,7 @@ try {
     const measured = await measure(load, options, print);
     const calls = await measureCalls(load, options);
     const growth = options.hasGrowth ? await measureGrowth({ load, seconds: options.seconds, print }) : undefined;
+    const replicas = options.hasReplicas ? await measureReplicas({ load, ...options, print }) : undefined;
     const model = cpus()[0]?.model ?? 'an unknown processor';
     const report: Report = {
       machine: `${cpus().length} × ${model}`,
@@ -160,6 +162,7 @@ try {
       ...measured,
       calls,
       growth,
+      replicas,
     };
     const text = render(report);
     console.log(options.isJson ? JSON.stringify(report, undefined, 2) : text);

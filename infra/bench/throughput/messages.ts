@@ -13,8 +13,14 @@ export interface BenchRequest {
   revision?: number;
 }
 
+export interface Address {
+  host: string;
+  port: number;
+}
+
 export interface LoadRequest {
-  address: { host: string; port: number };
+  /** Of which each client uses one. */
+  addresses: readonly Address[];
   clients: number;
   /** At least as many as clients. Each client sends its own part of them in turns, so that none is sent twice at once. */
   requests: BenchRequest[];

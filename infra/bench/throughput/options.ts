@@ -11,6 +11,8 @@ export interface BenchOptions {
   isJson: boolean;
   /** Also the costs at 10,000, 100,000 and 1,000,000 incidents. */
   hasGrowth: boolean;
+  /** Also with 1, 2 and 4 processes of each app. */
+  hasReplicas: boolean;
   /** Whether to write docs/performance.md. */
   writes: boolean;
 }
@@ -26,6 +28,7 @@ export function benchOptions(args: readonly string[]): BenchOptions {
       only: { type: 'string', multiple: true, default: [] },
       json: { type: 'boolean', default: false },
       growth: { type: 'boolean', default: false },
+      replicas: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
     },
   });
@@ -36,6 +39,7 @@ export function benchOptions(args: readonly string[]): BenchOptions {
     only: values.only,
     isJson: values.json,
     hasGrowth: values.growth,
+    hasReplicas: values.replicas,
     writes: values.write,
   };
 }

@@ -1,6 +1,7 @@
 import type { CallCounts } from './count-calls.ts';
 import type { Growth } from './growth.ts';
 import { type CaseResult, total } from './run-case.ts';
+import type { ReplicaResult } from './replicas.ts';
 import type { TailResult } from './tail.ts';
 
 /** Everything that the bench measured. */
@@ -13,6 +14,7 @@ export interface Report {
   /** Resident MiB of each process. */
   memory: { atRest: Record<string, number>; afterwards: Record<string, number>; requests: number };
   growth: Growth[] | undefined;
+  replicas: ReplicaResult[] | undefined;
 }
 
 const number = (value: number, digits = 0): string =>
@@ -24,7 +26,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** Renders the results as Markdown. */
-export function render({ machine, date, cases, calls, tail, memory, growth }: Report): string {
+export function render({ machine, date, cases, calls, tail, memory, growth, replicas }: Report): string {
   const groups = [...new Set(cases.flatMap(({ tocsin }) => Object.keys(tocsin.cpu)))];
   const most = Math.max(...cases.map(({ clients }) => clients).filter((clients) => clients <= 16));
   return [
@@ -117,6 +119,19 @@ export function render({ machine, date, cases, calls, tail, memory, growth }: Re
               number(cpu.get),
               number(cpu.list),
               number(cpu.create),
+            ]),
+          ),
+        ]),
+    ...(replicas === undefined
+      ? []
+      : [
+          '### Replicas',
+          'Requests a second with so many processes of each app, with 16 clients, and their ratio to the floor.',
+          table(
+            ['processes of each app', ...(replicas[0]?.cases ?? []).map(({ name }) => name)],
+            replicas.map(({ replicas: count, cases: own }) => [
+              number(count),
+              ...own.map(({ perSecond, ratio }) => `${number(perSecond)} (${number(ratio, 2)})`),
             ]),
           ),
         ]),

@@ -50,14 +50,14 @@ export async function runCase(
     bare.push(
       await measure({
         groups: new Map([['floor', [floor.pid, ...(await floorBackends(bench))]]]),
-        run: async () => load.run({ address: floor.address, clients, requests: benchCase.floor(world), seconds }),
+        run: async () => load.run({ addresses: [floor.address], clients, requests: benchCase.floor(world), seconds }),
       }),
     );
     tocsin.push(
       await measure({
         groups: await system.groups(),
         run: async () => {
-          const result = await load.run({ address: system.address, clients, requests, seconds });
+          const result = await load.run({ addresses: system.addresses, clients, requests, seconds });
           if (requests.some(({ revision }) => revision !== undefined)) await readRevisions(bench, requests);
           return result;
         },

@@ -5,15 +5,17 @@ import amqplib from 'amqplib';
 import type pg from 'pg';
 import { APPS, APP_NAMES } from '../../apps.ts';
 import type { Workspace } from '../../attacks/attack.ts';
-import { findProcesses } from '../../attacks/processes.ts';
+import { findReplicas } from '../../attacks/processes.ts';
 import { processesWith } from '../../testing/commands.ts';
 import { localHarness } from '../../testing/local-harness.ts';
 import { startInstance } from '../../testing/running-instance.ts';
 import type { ProcessGroups } from './cpu.ts';
+import type { Address } from './messages.ts';
 
 /** Tocsin as separate processes, as `make services` starts it, on a database of its own. */
 export interface BenchSystem {
-  address: { host: string; port: number };
+  /** Of its gateways. */
+  addresses: readonly Address[];
   /** As its administrator. */
   databaseUrl: string;
   sql: pg.Client;
@@ -32,16 +34,22 @@ export interface BenchSystem {
 /** More requests a minute than the bench can send. */
 const UNLIMITED = 100_000_000;
 const DRAINED_WITHIN = 300_000;
+/** The default of an app. */
+const POOL_SIZE = 10;
 
-/** @param options `settings` override those of the bench; `databaseServer` is the URL of another way to Postgres */
+/**
+ * @param options `settings` override those of the bench; `databaseServer` is the URL of another way to Postgres;
+ *   `replicas`: how many processes of each app, which share the connections to Postgres that one would have
+ */
 export async function startSystem(
-  options: { settings?: Record<string, string>; databaseServer?: string } = {},
+  options: { settings?: Record<string, string>; databaseServer?: string; replicas?: number } = {},
 ): Promise<BenchSystem> {
   const servers = testServers();
   if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
     throw new Error('the bench needs PostgreSQL, RabbitMQ and Redis on their default ports');
   }
-  const harness = await localHarness(options.databaseServer);
+  const { replicas = 1 } = options;
+  const harness = await localHarness(options.databaseServer, replicas);
   const closing: (() => Promise<unknown>)[] = [harness.remove];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -49,6 +57,7 @@ export async function startSystem(
   try {
     const instance = await startInstance(harness, {
       RATE_LIMIT_PER_MINUTE: String(UNLIMITED),
+      ...(replicas > 1 && { REPLICAS: String(replicas), DATABASE_POOL_SIZE: String(Math.ceil(POOL_SIZE / replicas)) }),
       ...options.settings,
     });
     closing.push(instance.stop);
@@ -69,7 +78,7 @@ export async function startSystem(
       return (rows[0]?.count ?? 0) + queues.reduce((sum, { messageCount }) => sum + messageCount, 0);
     };
     return {
-      address: { host: '127.0.0.1', port: harness.port },
+      addresses: Array.from({ length: replicas }, (_, index) => ({ host: '127.0.0.1', port: harness.port + index })),
       databaseUrl,
       sql,
       env: instance.env,
@@ -93,7 +102,7 @@ export async function startSystem(
 
 async function processGroups({ supervisor, sql }: { supervisor: number; sql: pg.Client }): Promise<ProcessGroups> {
   const groups = new Map<string, number[]>();
-  for (const [name, pid] of await findProcesses(supervisor)) groups.set(name, [pid]);
+  for (const [name, pids] of await findReplicas(supervisor)) groups.set(name, pids);
   groups.set('supervisor', [supervisor]);
   const { rows } = await sql.query<{ pid: number; role: string }>(
     `select pid, usename as role from pg_stat_activity
@@ -113,4 +122,9 @@ async function processGroups({ supervisor, sql }: { supervisor: number; sql: pg.
 
 /** A client of one workspace, for what has to exist before a case. */
 export const clientOf = (system: BenchSystem, { host, token }: Workspace) =>
-  httpClient(`http://${system.address.host}:${system.address.port}`, { Host: host, Authorization: `Bearer ${token}` });
+  httpClient(urlOf(system.addresses), { Host: host, Authorization: `Bearer ${token}` });
+
+function urlOf([address]: readonly Address[]): string {
+  if (address === undefined) throw new Error('the system has no gateway');
+  return `http://${address.host}:${address.port}`;
+}

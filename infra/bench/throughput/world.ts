@@ -27,7 +27,7 @@ export async function createWorld(
 ): Promise<World> {
   const workspaces = await system.createWorkspaces(WORKSPACES);
   await load.run({
-    address: system.address,
+    addresses: system.addresses,
     clients: CLIENTS,
     requests: workspaces.map((workspace) => createRequest(workspace)),
     seconds: Number.MAX_SAFE_INTEGER,

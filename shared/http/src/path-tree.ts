@@ -49,11 +49,11 @@ function descend<Value>(node: Node<Value>, segments: readonly string[], depth: n
 
 /** Returns the values of a pattern's `{parameters}` in a path that it matches, as they were sent. */
 export function parametersIn(path: string, pattern: string): Record<string, string> {
-  const segments = path.split('/');
-  return Object.fromEntries(
-    pattern.split('/').flatMap((segment, index) => {
-      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-      return name === undefined ? [] : [[name, segments[index] ?? '']];
-    }),
-  );
+  const parameters: Record<string, string> = {};
+  if (!pattern.includes('{')) return parameters;
+  const values = path.split('/');
+  for (const [index, segment] of pattern.split('/').entries()) {
+    if (segment.startsWith('{')) parameters[segment.slice(1, -1)] = values[index] ?? '';
+  }
+  return parameters;
 }

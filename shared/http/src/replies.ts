@@ -53,7 +53,7 @@ export function sendReply(
   response.once('close', () => unsentResponse.end());
 
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
-  response.setHeaders(new Map(Object.entries(reply.headers ?? {})));
+  if (reply.headers !== undefined) response.setHeaders(new Map(Object.entries(reply.headers)));
   response.statusCode = reply.status ?? route.reply.status;
   if (pieces === undefined) response.end();
   else send(response, pieces, unsentResponse);
@@ -71,7 +71,7 @@ function send(response: ServerResponse, pieces: readonly Buffer[], unsent?: Unse
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', bytes);
   if (response.req.method === 'HEAD') response.end();
-  else if (bytes <= ALWAYS_SENT) response.end(Buffer.concat(pieces));
+  else if (bytes <= ALWAYS_SENT) response.end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
   else void sendInChunks(response, [...pieces], unsent);
 }
 

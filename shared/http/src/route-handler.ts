@@ -136,10 +136,15 @@ async function handle(
   const { log, limits } = from.options;
   const { request } = exchange;
   const requestId = requestIdOf(request);
-  const params = validate(route.params ?? NOTHING, readPath(exchange.params, route.params ?? NOTHING));
+  const params =
+    route.params === undefined ? {} : validate(route.params, readPath(exchange.params, route.params));
   const idempotencyKey = route.idempotent === true ? readIdempotencyKey(headerOf(request, IDEMPOTENCY)) : undefined;
   const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
-  const query = validateQuery(route.query ?? NOTHING, readQuery(searchOf(request), route.query ?? NOTHING));
+  const search = searchOf(request);
+  const query =
+    route.query === undefined && search === ''
+      ? {}
+      : validateQuery(route.query ?? NOTHING, readQuery(search, route.query ?? NOTHING));
   const body =
     route.method === 'get'
       ? { bytes: Buffer.alloc(0), value: {} }
@@ -150,7 +155,7 @@ async function handle(
   return route.handle({
     params,
     query,
-    body: validate(route.body ?? NOTHING, body.value, route.bodyFault),
+    body: route.method === 'get' ? {} : validate(route.body ?? NOTHING, body.value, route.bodyFault),
     bytes: body.bytes,
     principal,
     requestId,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type ClaimedRow, idempotencyInProgress, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
@@ -21,7 +21,7 @@ export interface Placeholders {
 }
 
 export const newPlaceholders = (): Placeholders => {
-  const secret = randomBytes(12).toString('hex');
+  const secret = randomUUID();
   return { id: `id-${secret}`, number: `number-${secret}` };
 };
 
