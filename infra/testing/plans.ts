@@ -23,6 +23,8 @@ export async function fullScans(database: Knex, { text, values, name }: Statemen
     const connection = (await (
       trx.client as { acquireConnection(): Promise<unknown> }
     ).acquireConnection()) as Connection;
+    // The transaction begins with its first statement.
+    await trx.raw('select 1');
     const plans = [await connection.query(`explain (format json) ${text}`, values)];
     if (name !== undefined) {
       await connection.query('set local plan_cache_mode = force_generic_plan');

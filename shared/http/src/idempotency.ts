@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Knex, runPrepared } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/runtime';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import type { Reply, RouteRequest } from './contract.ts';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from './preconditions.ts';
@@ -65,6 +65,10 @@ export interface IdempotencyClaim {
   readonly row: ClaimedRow;
   /** Stores the outcome in the caller's transaction. @throws if another request has taken over the claim */
   finish(trx: Knex.Transaction, outcome: Outcome): Promise<void>;
+  /** Locks the claim until the transaction ends. Returns no row if another request has taken it over. */
+  readonly lock: PreparedStatement;
+  /** Stores the outcome, in a transaction in which `lock` returned a row. */
+  outcome(outcome: Outcome): PreparedStatement;
   /**
    * Records that the request is about to have an effect that cannot be rolled back, so that a crash makes its outcome
    * unknown. In a transaction this holds from its commit on; after a rollback the key is still unused.
@@ -113,14 +117,23 @@ export async function idempotently(
   }
 
   const row: ClaimedRow = { ...identity, token };
+  const own = [row.workspace_id, row.user_id, row.route, row.key, row.token];
+  const outcome = ({ status, text, revision }: Outcome): PreparedStatement => ({
+    name: 'store-idempotency-outcome',
+    text: OUTCOME,
+    values: [...own, status, text, revision ?? null],
+  });
   const ownRow = (db: Knex) => db('idempotency_keys').where(row);
   try {
     return await work({
       row,
-      finish: async (trx, { status, text, revision }) => {
-        const updated = await ownRow(trx).update({ state: 'finished', status, body: text, revision: revision ?? null });
-        if (updated !== 1) throw idempotencyInProgress();
+      finish: async (trx, finished) => {
+        const { name, text, values } = outcome(finished);
+        const updated = await runPrepared(trx, name, text, [...values]);
+        if (updated.length !== 1) throw idempotencyInProgress();
       },
+      lock: { name: 'lock-idempotency-claim', text: LOCK, values: own },
+      outcome,
       beginExternalEffect: async (db) => {
         if ((await ownRow(db).update({ state: 'outside' })) !== 1) throw idempotencyInProgress();
       },
@@ -149,6 +162,13 @@ type Identity = Omit<ClaimedRow, 'token'>;
 const CLAIM = `
   insert into idempotency_keys (workspace_id, user_id, route, key, digest, token) values ($1, $2, $3, $4, $5, $6)
   on conflict do nothing returning token`;
+
+const OWN = 'workspace_id = $1 and user_id = $2 and route = $3 and key = $4 and token = $5';
+
+const LOCK = `select 1 as held from idempotency_keys where ${OWN} for no key update`;
+
+const OUTCOME = `
+  update idempotency_keys set state = 'finished', status = $6, body = $7, revision = $8 where ${OWN} returning 1 as held`;
 
 /** Claims the key. Returns the stored response, or `undefined` if this request now holds the claim. */
 async function claimKey(

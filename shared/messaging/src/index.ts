@@ -31,6 +31,8 @@ export {
   createDeadLetterTable,
   createOutboxTable,
   type NewEvent,
+  insertEvents,
+  MAX_INSERTED_ROWS,
   outbox,
   type OutboxRow,
   outboxRow,

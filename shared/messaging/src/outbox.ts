@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import { type Instant, type Knex, runPrepared, storableTrace } from '@tocsin/runtime';
+import { type Instant, type Knex, type PreparedStatement, runTogether, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
@@ -39,7 +39,7 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
 }
 
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
-const MAX_INSERTED_ROWS = 100;
+export const MAX_INSERTED_ROWS = 100;
 
 const INSERT = `
   insert into outbox (message_id, type, body, trace_context)
@@ -47,6 +47,21 @@ const INSERT = `
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
     as event (message_id, type, body, trace_context, place)
   order by place`;
+
+/** A statement that adds a few events; use it like `outbox(trx).add`. */
+export function insertEvents(events: readonly NewEvent[]): PreparedStatement {
+  const rows = events.map(outboxRow);
+  return {
+    name: 'insert-events',
+    text: INSERT,
+    values: [
+      rows.map((row) => row.message_id),
+      rows.map((row) => row.type),
+      rows.map((row) => row.body),
+      rows.map((row) => row.trace_context),
+    ],
+  };
+}
 
 /**
  * Adds events that are published if, and only if, the transaction commits, in the order of their IDs. Add the events of a
@@ -56,13 +71,7 @@ export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
       for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
-        const rows = events.slice(start, start + MAX_INSERTED_ROWS).map(outboxRow);
-        await runPrepared(trx, 'insert-events', INSERT, [
-          rows.map((row) => row.message_id),
-          rows.map((row) => row.type),
-          rows.map((row) => row.body),
-          rows.map((row) => row.trace_context),
-        ]);
+        await runTogether(trx, [insertEvents(events.slice(start, start + MAX_INSERTED_ROWS))]);
       }
     },
   };

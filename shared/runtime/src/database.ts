@@ -2,12 +2,12 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { sharedLimits, unsharedLimits } from './connection-shares.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
-import { DirectQuery } from './direct-query.ts';
+import type { PreparedStatement } from './direct-query.ts';
 import { instantFromPostgres } from './instant.ts';
-import { PooledClient, type PooledConfig, runStatement } from './pooled-client.ts';
+import { PooledClient, type PooledConfig, runDirectly, runStatement } from './pooled-client.ts';
 import type { PooledConnection } from './pooled-connection.ts';
 
-export type { Knex };
+export type { Knex, PreparedStatement };
 
 export interface DatabaseOptions {
   url: string;
@@ -93,20 +93,37 @@ export function openDatabase(options: DatabaseOptions): Knex {
  * @param db may be a transaction; the statement is then part of it
  */
 export async function runPrepared<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
+  const [rows] = await runAll(db, [{ name, text, values }]);
+  return rows as Row[];
+}
+
+/**
+ * Runs statements of a transaction in their order, in one round trip. If one fails, those after it are not executed.
+ * Returns the rows of each.
+ */
+export const runTogether = async (
+  trx: Knex.Transaction,
+  statements: readonly PreparedStatement[],
+): Promise<unknown[][]> => runAll(trx, statements);
+
+/**
+ * Runs the last statements of a transaction like `runTogether`, and commits it in the same round trip. Nothing may follow
+ * but the end of the transaction's function.
+ */
+export const commitWith = async (
+  trx: Knex.Transaction,
+  statements: readonly PreparedStatement[],
+): Promise<unknown[][]> => runAll(trx, statements, { commit: true });
+
+async function runAll(
+  db: Knex,
+  statements: readonly PreparedStatement[],
+  { commit = false } = {},
+): Promise<unknown[][]> {
   const client = db.client as PooledClient;
   const connection: PooledConnection = await client.acquireConnection();
   try {
-    return await runStatement(connection, { sql: text, ...(name !== '' && { name }) }, async () => {
-      const query = new DirectQuery<Row>({ name, text, values, types: parsers });
-      void connection.query(query);
-      try {
-        return await query.rows;
-      } catch (error) {
-        // Instead of the stack of the socket that received the error.
-        if (Error.isError(error)) Error.captureStackTrace(error);
-        throw error;
-      }
-    });
+    return await runDirectly(connection, statements, { types: parsers, commit });
   } finally {
     await client.releaseConnection(connection);
   }
@@ -165,15 +182,22 @@ const MAX_TEXTS = 32;
 
 /**
  * For statements that code composes, and of whose texts a few are executed most of the time. Returns a function that
- * runs a statement like `runPrepared` if its text is one of the first that it ran, and else like `runOnce`.
+ * names a statement if its text is one of the first that it got.
  * @param name of the prepared statements, which get numbers
  */
-export function preparesFirst(name: string) {
+export function namesFirst(name: string): (text: string, values: unknown[]) => PreparedStatement {
   const names = new Map<string, string>();
-  return async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> => {
+  return (text, values) => {
     if (names.size < MAX_TEXTS && !names.has(text)) names.set(text, `${name}-${names.size}`);
-    return runPrepared<Row>(db, names.get(text) ?? '', text, values);
+    return { name: names.get(text) ?? '', text, values };
   };
+}
+
+/** Like `namesFirst`, but runs the statement: like `runPrepared` if it has a name, and else like `runOnce`. */
+export function preparesFirst(name: string) {
+  const named = namesFirst(name);
+  return async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
+    runPrepared<Row>(db, named(text, values).name, text, values);
 }
 
 /** Whether nothing has ended in the pool for a minute, although something was asked of it. */

@@ -31,53 +31,83 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 /** The prepared statements of each connection whose columns are known. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>();
 
-/**
- * One statement as the driver executes it, as an object with the methods that `pg.Client` calls. Unlike the driver's own
- * query, it has the server describe the columns of a prepared statement only once: the server never changes them.
- */
-export class DirectQuery<Row> {
+/** A statement with its values. A name makes it a prepared statement, which each connection parses once. */
+export interface PreparedStatement {
   /** Empty for a statement that is executed once. */
   readonly name: string;
   readonly text: string;
-  readonly values: unknown[];
-  /** The rows. Rejects with the driver's or the server's error. */
-  readonly rows: Promise<Row[]>;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * Statements that are sent at once, as an object with the methods that `pg.Client` calls. If one fails, the server executes
+ * none of those after it. Unlike the driver's own query, it has the server describe the columns of a prepared statement
+ * only once: the server never changes them.
+ */
+export class DirectQuery {
+  /** The rows of each statement. Rejects with the driver's or the server's error. */
+  readonly rows: Promise<unknown[][]>;
+  readonly statements: readonly PreparedStatement[];
   readonly #types: pg.CustomTypesConfig;
-  readonly #resolve: (rows: Row[]) => void;
+  readonly #resolve: (rows: unknown[][]) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #received: Row[] = [];
-  #reader: RowReader | undefined;
+  readonly #received: unknown[][];
+  readonly #readers: (RowReader | undefined)[];
+  /** The index of the statement whose results arrive. */
+  #current = 0;
   #failure: unknown;
   #connection: Connection | undefined;
 
-  constructor(statement: { name: string; text: string; values: unknown[]; types: pg.CustomTypesConfig }) {
-    this.name = statement.name;
-    this.text = statement.text;
-    this.values = statement.values;
-    this.#types = statement.types;
-    const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
+  /** @param statements at least one */
+  constructor(statements: readonly PreparedStatement[], types: pg.CustomTypesConfig) {
+    this.statements = statements;
+    this.#types = types;
+    this.#received = statements.map(() => []);
+    this.#readers = statements.map(() => undefined);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[][]>();
     this.rows = promise;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  /** Sends the statement. Returns an error instead of throwing it, as the driver expects. */
+  get #statement(): PreparedStatement {
+    return (this.statements[this.#current] ?? this.statements.at(-1)) as PreparedStatement;
+  }
+
+  /** What the driver records as parsed when the server has parsed a statement: always the current one. */
+  get name(): string {
+    return this.#statement.name;
+  }
+
+  get text(): string {
+    return this.#statement.text;
+  }
+
+  /** Sends the statements. Returns an error instead of throwing it, as the driver expects. */
   submit(connection: Connection): Error | null {
-    const { name, text } = this;
-    const isParsed = name !== '' && connection.parsedStatements[name] !== undefined;
-    if (isParsed && connection.parsedStatements[name] !== text) {
-      return new Error(`the prepared statement ${name} has another text`);
+    const parsed = new Map<string, string>();
+    const parsedText = (name: string) => parsed.get(name) ?? connection.parsedStatements[name];
+    for (const { name, text } of this.statements) {
+      if (name === '') continue;
+      const known = parsedText(name);
+      if (known !== undefined && known !== text) return new Error(`the prepared statement ${name} has another text`);
+      parsed.set(name, text);
     }
+    parsed.clear();
     this.#connection = connection;
-    if (isParsed) this.#reader = readers.get(connection)?.get(name);
     connection.stream.cork();
     try {
-      if (!isParsed) connection.parse({ name, text });
-      connection.bind({ statement: name, values: this.values, valueMapper: prepareValue });
-      if (this.#reader === undefined) connection.describe({ type: 'P', name: '' });
-      connection.execute({});
+      for (const [index, { name, text, values }] of this.statements.entries()) {
+        const isParsed = name !== '' && parsedText(name) !== undefined;
+        if (!isParsed) connection.parse({ name, text });
+        parsed.set(name, text);
+        if (isParsed) this.#readers[index] = readers.get(connection)?.get(name);
+        connection.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
+        if (this.#readers[index] === undefined) connection.describe({ type: 'P', name: '' });
+        connection.execute({});
+      }
     } catch (error) {
-      // A value that cannot be sent.
+      // A value that cannot be sent. Nothing after it is sent.
       this.#failure ??= error;
     } finally {
       connection.sync();
@@ -87,21 +117,23 @@ export class DirectQuery<Row> {
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {
-    this.#reader = {
+    const reader = {
       names: fields.map(({ name }) => name),
       parsers: fields.map(
         ({ dataTypeID }) => this.#types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
       ),
       empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
     };
+    this.#readers[this.#current] = reader;
     if (this.name === '' || this.#connection === undefined) return;
     const known = readers.get(this.#connection) ?? new Map<string, RowReader>();
-    readers.set(this.#connection, known.set(this.name, this.#reader));
+    readers.set(this.#connection, known.set(this.name, reader));
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
-    if (this.#reader === undefined || this.#failure !== undefined) return;
-    const { names, parsers, empty } = this.#reader;
+    const reader = this.#readers[this.#current];
+    if (reader === undefined || this.#failure !== undefined) return;
+    const { names, parsers, empty } = reader;
     const row = { ...empty };
     try {
       for (let index = 0; index < names.length; index += 1) {
@@ -111,7 +143,7 @@ export class DirectQuery<Row> {
     } catch (error) {
       this.#failure = error;
     }
-    this.#received.push(row as Row);
+    this.#received[this.#current]?.push(row);
   }
 
   handleError(error: unknown): void {
@@ -125,7 +157,8 @@ export class DirectQuery<Row> {
 
   handleCommandComplete(): void {
     // A statement that returns nothing has no description.
-    if (this.#reader === undefined) this.handleRowDescription({ fields: [] });
+    if (this.#readers[this.#current] === undefined) this.handleRowDescription({ fields: [] });
+    this.#current += 1;
   }
 
   handleEmptyQuery(): void {

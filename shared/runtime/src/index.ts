@@ -27,13 +27,17 @@ export {
 export {
   type BorrowedConnection,
   brokenConstraint,
+  commitWith,
   type DatabaseOptions,
   isDatabaseStuck,
   type Knex,
+  namesFirst,
   openDatabase,
+  type PreparedStatement,
   preparesFirst,
   runOnce,
   runPrepared,
+  runTogether,
   STATEMENT_SEPARATOR,
   withConnection,
 } from './database.ts';

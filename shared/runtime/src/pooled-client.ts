@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
+import type pg from 'pg';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { ConnectionShares, type ShareLimits, type ShareRefusal } from './connection-shares.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
-import { databaseFailure, recordFailures, recordUnknownOutcome } from './database-failure.ts';
+import { databaseFailure, isOutcomeUnknown, recordFailures, recordUnknownOutcome } from './database-failure.ts';
 import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
-import { type CancelReason, PooledConnection } from './pooled-connection.ts';
+import { DirectQuery, type PreparedStatement } from './direct-query.ts';
+import { type CancelReason, type OpenTransaction, PooledConnection } from './pooled-connection.ts';
 import { markFailed } from './spans.ts';
-import { startStatementSpan } from './statement-spans.ts';
+import { startStatementSpan, summaryOf } from './statement-spans.ts';
 import { type AbandonReason, explainFailure, StatementWatch } from './statement-watch.ts';
 import { currentRequest, isInTransaction, runInBackground, runInTransaction } from './work-context.ts';
 
@@ -128,6 +130,7 @@ export class PooledClient extends PostgresClient {
   override async releaseConnection(connection: PooledConnection): Promise<void> {
     const { permit } = connection;
     connection.permit = undefined;
+    connection.transaction = undefined;
     // knex gives up a ROLLBACK that takes long or fails; the next user must not get its transaction.
     if (connection.statements.size > 0) connection.abandon('the connection was released during a statement');
     else if (connection.getTransactionStatus() !== 'I') connection.doNotReuse('a transaction is open');
@@ -148,7 +151,16 @@ export class PooledClient extends PostgresClient {
     return super.transaction(withinTransaction, config, outerTransaction);
   }
 
-  override async _query(connection: PooledConnection, statement: { sql: string }): Promise<unknown> {
+  override async _query(connection: PooledConnection, statement: { sql: string; response?: unknown }): Promise<unknown> {
+    const { sql } = statement;
+    if ((this as { transacting?: boolean }).transacting === true) {
+      const isBegin = BEGIN.test(sql);
+      if (isBegin) connection.transaction = { unsent: sql, beginning: undefined, isOver: false };
+      if (isBegin || (await isDone(connection, sql))) {
+        statement.response = { command: '', rowCount: null, rows: [], fields: [] };
+        return statement;
+      }
+    }
     return runStatement(connection, statement, async () => super._query(connection, statement));
   }
 
@@ -158,20 +170,133 @@ export class PooledClient extends PostgresClient {
   }
 }
 
+const BEGIN = /^BEGIN\b/;
+const COMMIT = /^COMMIT\b/;
+const ROLLBACK = /^ROLLBACK;?$/;
+
+/** Prepares a transaction of knex for a statement, or returns that the statement has nothing left to do. */
+async function isDone(connection: PooledConnection, sql: string): Promise<boolean> {
+  const { transaction } = connection;
+  if (transaction === undefined) return false;
+  const isRollback = ROLLBACK.test(sql);
+  if (isRollback || COMMIT.test(sql)) {
+    if (transaction.isOver || transaction.unsent !== undefined) return true;
+    // The ROLLBACK must come after a BEGIN that is under way.
+    if (isRollback) await transaction.beginning?.catch(() => undefined);
+    else await transaction.beginning;
+    return false;
+  }
+  await hasBegun(connection);
+  return false;
+}
+
+/** Sends the BEGIN alone if it is not sent yet. @throws its error, also for later statements of the transaction */
+async function hasBegun(connection: PooledConnection): Promise<void> {
+  const { transaction } = connection;
+  if (transaction === undefined) return;
+  const sql = takeBegin(transaction);
+  if (sql === undefined) await transaction.beginning;
+  else await begins(transaction, runStatement(connection, { sql }, async () => connection.query(sql)));
+}
+
+/** The BEGIN that has to be sent now. @throws after the COMMIT */
+function takeBegin(transaction: OpenTransaction): string | undefined {
+  if (transaction.isOver) throw new Error('the transaction is over');
+  const { unsent } = transaction;
+  transaction.unsent = undefined;
+  return unsent;
+}
+
+async function begins<Result>(transaction: OpenTransaction, sent: Promise<Result>): Promise<Result> {
+  transaction.beginning = sent;
+  const result = await sent;
+  transaction.beginning = undefined;
+  return result;
+}
+
+const COMMIT_STATEMENT: PreparedStatement = { name: 'commit', text: 'COMMIT', values: [] };
+
+const beginStatement = (text: string): PreparedStatement => ({
+  name: text === 'BEGIN;' ? 'begin' : '',
+  text,
+  values: [],
+});
+
 /**
- * Runs a statement on a connection of a pool, with its deadline.
- * @param statement `name` of a prepared statement
+ * Runs statements on a connection in one round trip: with the BEGIN of the transaction if that is not sent yet, and with
+ * its COMMIT if `commit` is set. If one fails, the server executes none of those after it. Returns the rows of each.
  */
+export async function runDirectly(
+  connection: PooledConnection,
+  statements: readonly PreparedStatement[],
+  { types, commit = false }: { types: pg.CustomTypesConfig; commit?: boolean },
+): Promise<unknown[][]> {
+  const { transaction } = connection;
+  const begin = transaction === undefined ? undefined : takeBegin(transaction);
+  if (begin === undefined && transaction?.beginning !== undefined) await transaction.beginning;
+  const sent = [
+    ...(begin === undefined ? [] : [beginStatement(begin)]),
+    ...statements,
+    ...(commit ? [COMMIT_STATEMENT] : []),
+  ];
+  const running = runStatement(connection, describe(sent, { inTransaction: transaction !== undefined, commit }), async () => {
+    const query = new DirectQuery(sent, types);
+    void connection.query(query);
+    try {
+      return await query.rows;
+    } catch (error) {
+      // Instead of the stack of the socket that received the error.
+      if (Error.isError(error)) Error.captureStackTrace(error);
+      throw error;
+    }
+  });
+  let rows: unknown[][];
+  try {
+    rows = await (transaction === undefined || begin === undefined ? running : begins(transaction, running));
+    if (commit && transaction !== undefined) transaction.isOver = true;
+  } catch (error) {
+    // knex would report the failure of a ROLLBACK instead.
+    if (transaction !== undefined && isOutcomeUnknown(error)) transaction.isOver = true;
+    throw error;
+  }
+  return begin === undefined ? rows.slice(0, statements.length) : rows.slice(1, 1 + statements.length);
+}
+
+function describe(
+  statements: readonly PreparedStatement[],
+  { inTransaction, commit }: { inTransaction: boolean; commit: boolean },
+): StatementDescription {
+  const [first] = statements;
+  const sql = first?.text ?? '';
+  if (statements.length > 1) {
+    const name = statements.map((statement) => statement.name || summaryOf(statement.text)).join(', ');
+    return { sql, name, count: statements.length, mayWrite: commit };
+  }
+  return { sql, ...(first?.name && { name: first.name }), ...(inTransaction && { mayWrite: commit }) };
+}
+
+/** What is sent to the server. */
+interface StatementDescription {
+  sql: string;
+  /** Of a prepared statement, or of several ones. */
+  name?: string;
+  /** How many statements it is: 1 by default. */
+  count?: number;
+  /** Whether it may have changed something if its result is lost; by default that follows from the text. */
+  mayWrite?: boolean;
+}
+
+/** Runs a statement on a connection of a pool, with its deadline; or several that are sent at once. */
 export async function runStatement<Result>(
   connection: PooledConnection,
-  { sql, name }: { sql: string; name?: string },
+  { sql, name, count = 1, mayWrite }: StatementDescription,
   call: () => Promise<Result>,
 ): Promise<Result> {
   const pool = pools.get(connection);
   if (pool === undefined) throw new Error('the connection is not of a pool');
   const { watch, counts } = pool;
   const span = startStatementSpan(connection, sql, name);
-  const running = watch.started(connection);
+  const running = watch.started(connection, count);
   try {
     const result = await recordFailures('connected', call);
     watch.ended(running, true);
@@ -185,7 +310,7 @@ export async function runStatement<Result>(
     if (failure !== undefined) counts.failed[code === DISK_FULL ? 'disk_full' : failure] += 1;
     // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
     if (failure === 'unable') connection.__knex__disposed = error;
-    if (failure === 'unreachable' && mayHaveWritten(connection, sql)) recordUnknownOutcome(explained);
+    if (failure === 'unreachable' && (mayWrite ?? mayHaveWritten(connection, sql))) recordUnknownOutcome(explained);
     throw explained;
   } finally {
     span?.end();
@@ -202,6 +327,6 @@ const isResponse = (error: unknown): boolean => typeof (error as { severity?: un
 function mayHaveWritten(connection: PooledConnection, sql: string): boolean {
   // The state before the statement.
   return connection.getTransactionStatus() === 'I'
-    ? !/^\s*(?:select|begin|set|show)\b/i.test(sql)
+    ? !/^\s*(?:select|begin|rollback|set|show)\b/i.test(sql)
     : /^\s*commit\b/i.test(sql);
 }

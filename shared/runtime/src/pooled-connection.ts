@@ -21,6 +21,16 @@ export interface RunningStatement {
   cancelled: { at: number; reason: CancelReason } | undefined;
 }
 
+/** The transaction of knex on a connection. */
+export interface OpenTransaction {
+  /** The BEGIN, until it is sent with the first statement. */
+  unsent: string | undefined;
+  /** What sends it, and the error of that for all later statements: they must not run outside a transaction. */
+  beginning: Promise<unknown> | undefined;
+  /** Whether its COMMIT was sent with other statements, and succeeded or has an unknown outcome. */
+  isOver: boolean;
+}
+
 /** A connection of a pool. */
 export class PooledConnection extends pg.Client {
   /** Its statements without a result: one, or several of a transaction. */
@@ -29,6 +39,7 @@ export class PooledConnection extends pg.Client {
   usedAt = 0;
   /** The right of its current user to use it. */
   permit: ConnectionPermit | undefined;
+  transaction: OpenTransaction | undefined;
   /** Why this process has destroyed it. */
   failure: DatabaseCallError | undefined;
   /** knex removes a connection with this property from the pool instead of using it. */

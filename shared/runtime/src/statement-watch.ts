@@ -112,7 +112,13 @@ export class StatementWatch {
     this.#heard(server);
   }
 
-  started(connection: PooledConnection, timeout = this.#deadlines.statement + this.#deadlines.statementMargin) {
+  /** @param count of the statements that are sent at once; each may take its time on the server */
+  started(connection: PooledConnection, count = 1): RunningStatement {
+    const { statement, statementMargin } = this.#deadlines;
+    return this.#start(connection, count * statement + statementMargin);
+  }
+
+  #start(connection: PooledConnection, timeout: number): RunningStatement {
     this.demand();
     const request = currentRequest();
     const startedAt = this.now();
@@ -146,7 +152,7 @@ export class StatementWatch {
   async proves(connection: PooledConnection): Promise<boolean> {
     const { unused, proof } = this.#deadlines;
     if (this.now() - connection.usedAt < unused) return true;
-    const statement = this.started(connection, proof);
+    const statement = this.#start(connection, proof);
     const works = await connection.query('select 1').then(
       () => true,
       () => false,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
 import {
+  commitWith,
   databaseFailure,
   type DatabaseOptions,
   isDatabaseStuck,
@@ -10,6 +11,7 @@ import {
   RequestWork,
   runForRequest,
   runPrepared,
+  runTogether,
 } from '../src/index.ts';
 
 /** Shorter than the real ones by the same factor. */
@@ -137,6 +139,22 @@ describe('when the server vanishes without closing its connections', () => {
     proxy.stall();
     const write = await errorOf(pool('written').insert({ n: 1 }));
     expect([databaseFailure(write), isOutcomeUnknown(write)]).toEqual(['unreachable', true]);
+  });
+
+  test('and a COMMIT was sent with the last statements, the outcome is reported as unknown', async () => {
+    const pool = openPool();
+    await openConnections(pool, 2);
+    const write = { name: 'write', text: 'insert into written values (3)', values: [] };
+    const together = async (send: typeof runTogether) => {
+      const error = await errorOf(pool.transaction(async (trx) => send(trx, [write])));
+      return [databaseFailure(error), isOutcomeUnknown(error)];
+    };
+    proxy.stall();
+    expect(await Promise.all([together(commitWith), together(runTogether)])).toEqual([
+      ['unreachable', true],
+      ['unreachable', false],
+    ]);
+    expect(await observer('written').where({ n: 3 })).toEqual([]);
   });
 
   test('a statement before the COMMIT has no effect, and is not reported as unknown', async () => {

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
-import { databaseFailure, type Knex, openDatabase, preparesFirst, runOnce, runPrepared } from '../src/index.ts';
+import {
+  commitWith,
+  databaseFailure,
+  type Knex,
+  openDatabase,
+  preparesFirst,
+  runOnce,
+  runPrepared,
+  runTogether,
+} from '../src/index.ts';
 
 let database: TestDatabase;
 let knex: Knex;
@@ -82,4 +91,134 @@ test('of composed statements only the first are prepared', async () => {
     for (const _ of [1, 2]) expect(await run(knex, text, [])).toEqual([{ number }]);
   }
   expect((await preparedNames()).filter((name) => name.startsWith('composed-'))).toHaveLength(32);
+});
+
+describe('statements of a transaction that are sent together', () => {
+  const insert = (text: unknown) => ({
+    name: 'insert-note',
+    text: 'insert into notes (text) values ($1) returning text',
+    values: [text],
+  });
+  const texts = async (prefix: string) =>
+    knex('notes').where('text', 'like', `${prefix}%`).orderBy('id').pluck<string[]>('text');
+
+  test('return the rows of each, and commit at the end', async () => {
+    const results: unknown[][][] = [];
+    for (const number of [1, 2]) {
+      await knex.transaction(async (trx) => {
+        const one = { name: '', text: 'select 1 as one where $1::int = 1', values: [number] };
+        results.push(await runTogether(trx, [one, insert(`a${number}`), insert(`b${number}`)]));
+        results.push(await commitWith(trx, [insert(`c${number}`)]));
+      });
+    }
+    expect(results).toEqual([
+      [[{ one: 1 }], [{ text: 'a1' }], [{ text: 'b1' }]],
+      [[{ text: 'c1' }]],
+      [[], [{ text: 'a2' }], [{ text: 'b2' }]],
+      [[{ text: 'c2' }]],
+    ]);
+    expect([await texts('a'), await texts('b'), await texts('c')]).toEqual([
+      ['a1', 'a2'],
+      ['b1', 'b2'],
+      ['c1', 'c2'],
+    ]);
+  });
+
+  test('take effect together or not at all, whichever fails', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const divide = { name: 'divide', text: 'select 6 / $1::int as result', values: [0] };
+    const unparsable = { name: 'unparsable', text: 'select of nothing', values: [] };
+    const attempts = [
+      [insert('d1'), divide],
+      [divide, insert('d2')],
+      [insert('d3'), unparsable, insert('d4')],
+      [insert('d5'), insert(circular), insert('d6')],
+    ];
+    for (const statements of attempts) {
+      const failed = await failureOf(knex.transaction(async (trx) => commitWith(trx, statements)));
+      expect(failed).toBeInstanceOf(Error);
+      const later = await failureOf(
+        knex.transaction(async (trx) => {
+          await trx.raw('select 1');
+          await commitWith(trx, statements);
+        }),
+      );
+      expect(later).toBeInstanceOf(Error);
+    }
+    expect(await texts('d')).toEqual([]);
+    await knex.transaction(async (trx) => commitWith(trx, [insert('d7')]));
+    expect(await texts('d')).toEqual(['d7']);
+  });
+
+  test('report an error that the COMMIT finds', async () => {
+    await knex.raw('create table parents (id int primary key)');
+    await knex.raw('create table children (parent int references parents deferrable initially deferred)');
+    const child = { name: '', text: 'insert into children values (1)', values: [] };
+    expect(await failureOf(knex.transaction(async (trx) => commitWith(trx, [child])))).toMatchObject({ code: '23503' });
+    expect(await knex('children').select('parent')).toEqual([]);
+  });
+
+  test('nothing runs after the COMMIT', async () => {
+    const error = await failureOf(
+      knex.transaction(async (trx) => {
+        await commitWith(trx, [insert('e1')]);
+        await trx('notes').insert({ text: 'e2' });
+      }),
+    );
+    expect(error).toMatchObject({ message: expect.stringContaining('the transaction is over') });
+    expect(await texts('e')).toEqual(['e1']);
+  });
+});
+
+describe('a transaction begins with its first statement', () => {
+  const isolation = async (trx: Knex) => {
+    const { rows } = await trx.raw<{ rows: { transaction_isolation: string }[] }>('show transaction_isolation');
+    return rows[0]?.transaction_isolation;
+  };
+  const count = async () => Number((await knex('notes').count<{ count: string }[]>())[0]?.count);
+
+  test('of whatever kind', async () => {
+    const before = await count();
+    const rollBack = async (work: (trx: Knex.Transaction) => Promise<unknown>) =>
+      failureOf(
+        knex.transaction(async (trx) => {
+          await work(trx);
+          throw new Error('rolled back');
+        }),
+      );
+    await rollBack(async () => undefined);
+    await rollBack(async (trx) => trx('notes').insert({ text: 'f' }));
+    await rollBack(async (trx) => trx.transaction(async (inner) => inner('notes').insert({ text: 'f' })));
+    await rollBack(async (trx) => runPrepared(trx, '', 'insert into notes (text) values ($1)', ['f']));
+    await rollBack(async (trx) =>
+      Promise.all([
+        runPrepared(trx, 'g', 'insert into notes (text) values ($1)', ['f']),
+        trx('notes').insert({ text: 'g' }),
+        runPrepared(trx, 'g', 'insert into notes (text) values ($1)', ['h']),
+      ]),
+    );
+    expect(await count()).toBe(before);
+    await knex.transaction(async () => undefined);
+  });
+
+  test('with its isolation level', async () => {
+    const level = await knex.transaction(async (trx) => isolation(trx), { isolationLevel: 'repeatable read' });
+    const prepared = await knex.transaction(async (trx) => runPrepared(trx, '', 'show transaction_isolation', []), {
+      isolationLevel: 'repeatable read',
+    });
+    expect([level, prepared]).toEqual(['repeatable read', [{ transaction_isolation: 'repeatable read' }]]);
+  });
+
+  test('whose failure keeps the others from running outside it', async () => {
+    const failed = await failureOf(
+      knex.transaction(async (trx) => {
+        const first = failureOf(runPrepared(trx, '', 'select 1 / 0', []));
+        const second = failureOf(Promise.resolve(trx('notes').insert({ text: 'never' })));
+        await Promise.all([first, second]);
+      }),
+    );
+    expect(failed).toMatchObject({ code: '22012' });
+    expect(await knex('notes').where({ text: 'never' }).select('id')).toEqual([]);
+  });
 });

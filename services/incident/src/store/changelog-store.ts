@@ -9,7 +9,7 @@ import {
   type RowOf,
   rowMapping,
 } from '@tocsin/resources';
-import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import type { Instant, Knex, PreparedStatement } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 
 export interface ChangelogEntry {
@@ -38,13 +38,13 @@ type ChangelogRow = RowOf<ChangelogEntry, typeof COLUMNS>;
 /** Entries of earlier releases contain large values. */
 const LISTED_COLUMNS = listedColumns({ table: 'changelog', names: mapping.names, large: { changes: 'jsonb' } });
 
+export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): PreparedStatement => ({
+  name: 'insert-changelog-entry',
+  ...insertOf('changelog', mapping.toRow(entry)),
+});
+
 export function changelogStore(db: Knex) {
   return {
-    async add(entry: Omit<ChangelogEntry, 'id'>): Promise<void> {
-      const { text, values } = insertOf('changelog', mapping.toRow(entry));
-      await runPrepared(db, 'insert-changelog-entry', text, values);
-    },
-
     /** Lists an incident's newest entries, only those before the entry `before` if it is given. */
     async listNewest(options: {
       incidentId: number;

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from '@tocsin/http';
-import { jsonBytes, type Knex, latestVersionCache, runPrepared } from '@tocsin/runtime';
+import { jsonBytes, type Knex, latestVersionCache, type PreparedStatement, runPrepared } from '@tocsin/runtime';
 import {
   type Configuration,
   DEFAULT_CONFIGURATION,
@@ -45,22 +45,19 @@ export function configurations(database: Knex): Configurations {
 }
 
 /**
- * Prevents changes of a workspace's configuration until the transaction ends. Call it before the transaction locks an
+ * Prevents changes of a workspace's configuration until the transaction ends. Execute it before the transaction locks an
  * incident, in the lock order of configuration changes. Creates and this lock do not block each other, because creates
- * change no key of the row.
- * @throws ConfigurationChanged if the stored configuration has another version
+ * change no key of the row. Its rows are for `checkLocked`.
  */
-export async function lockConfiguration(
-  trx: Knex.Transaction,
-  workspaceId: number,
-  { version }: Configuration,
-): Promise<void> {
-  const [row] = await runPrepared<{ version: number }>(
-    trx,
-    'hold-configuration',
-    'select configuration_version as version from incident_counters where workspace_id = $1 for key share',
-    [workspaceId],
-  );
+export const lockConfiguration = (workspaceId: number): PreparedStatement => ({
+  name: 'hold-configuration',
+  text: 'select configuration_version as version from incident_counters where workspace_id = $1 for key share',
+  values: [workspaceId],
+});
+
+/** @throws ConfigurationChanged if the locked configuration has another version */
+export function checkLocked(rows: readonly unknown[] | undefined, { version }: Configuration): void {
+  const [row] = (rows ?? []) as { version: number }[];
   // Without a row the workspace has no incident that could be changed.
   if (row !== undefined && row.version !== version) throw new ConfigurationChanged();
 }

@@ -1,30 +1,48 @@
 import { notFound } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
-import { type Knex, preparesFirst, runPrepared } from '@tocsin/runtime';
+import { type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_SELECTION, toColumns } from './incident-row.ts';
 
 const SELECT = `select ${INCIDENT_SELECTION} from incidents`;
 
-const runUpdate = preparesFirst('update-incident');
+const named = namesFirst('update-incident');
+
+/** Locks the incident until the transaction ends. Returns it as the only row, or none. */
+export const lockIncident = (workspaceId: number, id: number): PreparedStatement => ({
+  name: 'get-incident-for-update',
+  text: `${SELECT} where workspace_id = $1 and id = $2 for update`,
+  values: [workspaceId, id],
+});
+
+/** Returns the row of `lockIncident`. @throws DomainError `not_found` */
+export function oneIncident(rows: readonly unknown[] | undefined): Incident {
+  const [incident] = (rows ?? []) as Incident[];
+  if (incident === undefined) throw notFound('The incident');
+  return incident;
+}
+
+/** Updates properties of an incident that the transaction has locked. */
+export function updateOfIncident(workspaceId: number, id: number, properties: Partial<Incident>): PreparedStatement {
+  const { workspace_id, ...columns } = toColumns({ ...properties, workspaceId });
+  const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
+  const text = `update incidents set ${assignments.join(', ')} where workspace_id = $1 and id = $2`;
+  return named(text, [workspace_id, id, ...Object.values(columns)]);
+}
 
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
-  const one = ([incident]: Incident[]): Incident => {
-    if (incident === undefined) throw notFound('The incident');
-    return incident;
-  };
   const rowsOf = async (id: number): Promise<Incident[]> =>
     runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Incident> => one(await rowsOf(id)),
+    get: async (id: number): Promise<Incident> => oneIncident(await rowsOf(id)),
 
     find: async (id: number): Promise<Incident | undefined> => (await rowsOf(id))[0],
 
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
-      one(
+      oneIncident(
         await runPrepared(db, 'get-incident-by-number', `${SELECT} where workspace_id = $1 and number = $2`, [
           workspaceId,
           number,
@@ -41,20 +59,9 @@ export function incidentStore(db: Knex, workspaceId: number) {
       ),
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Incident> =>
-      one(
-        await runPrepared(db, 'get-incident-for-update', `${SELECT} where workspace_id = $1 and id = $2 for update`, [
-          workspaceId,
-          id,
-        ]),
-      ),
-
-    /** Updates properties of an incident that this transaction has locked. */
-    async update(id: number, properties: Partial<Incident>): Promise<void> {
-      const { workspace_id, ...columns } = toColumns({ ...properties, workspaceId });
-      const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
-      const text = `update incidents set ${assignments.join(', ')} where workspace_id = $1 and id = $2`;
-      await runUpdate(db, text, [workspace_id, id, ...Object.values(columns)]);
+    getForUpdate: async (id: number): Promise<Incident> => {
+      const { name, text, values } = lockIncident(workspaceId, id);
+      return oneIncident(await runPrepared(db, name, text, [...values]));
     },
   };
 }

@@ -1,10 +1,30 @@
 import { invalidRequest, notFound } from '@tocsin/http';
 import { insertOf } from '@tocsin/resources';
-import { brokenConstraint, type Instant, type Knex, preparesFirst, runPrepared } from '@tocsin/runtime';
+import { brokenConstraint, type Instant, type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
 
-const runInsert = preparesFirst('insert-timeline-event');
+const named = namesFirst('insert-timeline-event');
+
+/**
+ * Takes the ID of the next event, so that all about it can be written at once. Execute it after locking the incident:
+ * events of the same time are in the order of their IDs.
+ */
+export const NEXT_EVENT_ID: PreparedStatement = {
+  name: 'next-timeline-event-id',
+  text: "select nextval('timeline_events_id_seq') as id",
+  values: [],
+};
+
+/** Execute it within `reportingUnknownGroup`. */
+export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?: number }): PreparedStatement {
+  const { text, values } = insertOf('timeline_events', {
+    ...toTimelineColumns(event),
+    ...(event.id !== undefined && { id: event.id }),
+    workspace_id: workspaceId,
+  });
+  return named(`${text} returning id`, values);
+}
 
 const FIND_LATEST = `
   select started_at as "startedAt", title, left(body, 140) as body from timeline_events
@@ -34,11 +54,8 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
-      const { text, values } = insertOf('timeline_events', {
-        ...toTimelineColumns(event),
-        workspace_id: workspaceId,
-      });
-      const [row] = await reportingUnknownGroup(runInsert<{ id: number }>(db, `${text} returning id`, values));
+      const { name, text, values } = insertEvent(workspaceId, event);
+      const [row] = await reportingUnknownGroup(runPrepared<{ id: number }>(db, name, text, [...values]));
       return { ...event, id: (row as { id: number }).id };
     },
 
@@ -76,7 +93,8 @@ export function timelineStore(db: Knex, workspaceId: number) {
   };
 }
 
-async function reportingUnknownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
+/** @throws DomainError `invalid_request` if the workspace has no such group as the event that is written */
+export async function reportingUnknownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
   try {
     return await write;
   } catch (error) {

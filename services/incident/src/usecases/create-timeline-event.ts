@@ -1,10 +1,11 @@
-import { type IdempotencyClaim, quotaOf } from '@tocsin/http';
+import { type IdempotencyClaim, idempotencyInProgress, quotaOf } from '@tocsin/http';
+import { runTogether } from '@tocsin/runtime';
 import { checkWritable } from '../domain/lifecycle.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, type TimelineEventProperties } from '../domain/timeline-event.ts';
 import { checkRoomForEvent, textsOf } from '../domain/timeline-quota.ts';
-import { incidentStore } from '../store/incident-store.ts';
-import { timelineStore } from '../store/timeline-store.ts';
+import { lockIncident, oneIncident } from '../store/incident-store.ts';
+import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup } from '../store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { actorOf, authorOf, type Dependencies } from './context.ts';
 import { saveTimeline } from './save-timeline.ts';
@@ -36,15 +37,26 @@ export async function createTimelineEvent(
   });
   const bytes = bytesOf(textsOf(created));
   const text = await dependencies.database.transaction(async (trx) => {
-    const before = await incidentStore(trx, workspaceId).getForUpdate(incidentId);
+    const [incidents, ids, held] = await runTogether(trx, [
+      lockIncident(workspaceId, incidentId),
+      NEXT_EVENT_ID,
+      ...(claim === undefined ? [] : [claim.lock]),
+    ]);
+    const before = oneIncident(incidents);
     checkWritable(before);
     checkRoomForEvent(before, quotaOf(principal.workspace, 'timeline_events'));
     dependencies.storage.check(principal.workspace, { kind: 'addition', growth: bytes });
-    const event = await timelineStore(trx, workspaceId).insert(created);
-    const timeline = [{ type: 'timeline_event.created', event }] as const;
-    await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
+    if (held?.length === 0) throw idempotencyInProgress();
+    const [{ id }] = ids as [{ id: number }];
+    const event = { ...created, id };
     const rendered = render(event);
-    await claim?.finish(trx, { status: 201, text: rendered, revision: event.revision });
+    const also = [insertEvent(workspaceId, event)];
+    if (claim !== undefined) also.push(claim.outcome({ status: 201, text: rendered, revision: event.revision }));
+    const timeline = [{ type: 'timeline_event.created', event }] as const;
+    const now = dependencies.clock.now();
+    await reportingUnknownGroup(
+      saveTimeline({ trx, author: authorOf(command), before, timeline, also, now, commit: true }),
+    );
     return rendered;
   });
   dependencies.storage.add(workspaceId, bytes);

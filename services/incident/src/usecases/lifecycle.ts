@@ -6,8 +6,8 @@ import { archive, checkWritable, close, reopen, resolve, restore, type Transitio
 import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent } from '../domain/timeline-event.ts';
 import { checkRoomForNote } from '../domain/timeline-quota.ts';
-import { lockConfiguration } from '../store/configuration-store.ts';
 import { incidentStore } from '../store/incident-store.ts';
+import { lockWithConfiguration } from '../store/lock-with-configuration.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { actorOf, authorOf, type Dependencies } from './context.ts';
@@ -64,7 +64,7 @@ export async function archiveIncident(dependencies: Dependencies, command: Archi
     const now = dependencies.clock.now();
     const change = archive(before, principal.user_id, now);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.archived' });
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.archived', commit: true });
   });
   dependencies.wakeRelay();
   return archived;
@@ -81,7 +81,7 @@ export async function restoreIncident(dependencies: Dependencies, command: Archi
     const change = restore(before);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = dependencies.clock.now();
-    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.restored' });
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.restored', commit: true });
   });
   dependencies.wakeRelay();
   return restored;
@@ -100,13 +100,12 @@ async function transitionIncident(
   const { principal, id, expectedRevision, note } = command;
   const { workspace } = principal;
   const attempt = async (trx: Knex.Transaction, configuration: Configuration): Promise<TransitionResult> => {
-    await lockConfiguration(trx, workspace.id, configuration);
-    const before = await incidentStore(trx, workspace.id).getForUpdate(id);
+    const before = await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
     checkWritable(before);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = dependencies.clock.now();
     const change = transition(before, { statuses: configuration.statuses, now });
-    const options = { trx, author: authorOf(command), before, now };
+    const options = { trx, author: authorOf(command), before, now, commit: true };
     if (note.trim() === '') return { incident: await saveIncident({ ...options, change }), event: undefined };
 
     checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));

@@ -1,12 +1,12 @@
-import { type NewEvent, outbox } from '@tocsin/messaging';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
+import { commitWith, type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 import { type Change, changesBetween } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
 import { shortenChanges } from '../domain/large-changes.ts';
 import { incidentReference, incidentSnapshot, timelineEventSnapshot } from '../domain/snapshot.ts';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
-import { changelogStore } from '../store/changelog-store.ts';
-import { incidentStore } from '../store/incident-store.ts';
+import { insertChangelogEntry } from '../store/changelog-store.ts';
+import { updateOfIncident } from '../store/incident-store.ts';
 import type { Author } from './context.ts';
 
 /** What happened to one timeline event. */
@@ -27,6 +27,10 @@ export interface IncidentChange {
   event?: 'incident.updated' | 'incident.archived' | 'incident.restored';
   /** Changes of the timeline raise the revision even if no property differs, but add no changelog entry. */
   timeline?: readonly TimelineEventChange[];
+  /** What changes the timeline: statements that are sent with the change of the incident, and executed before it. */
+  also?: readonly PreparedStatement[];
+  /** Whether the change is the end of the transaction, so that the COMMIT is sent with it. */
+  commit?: boolean;
 }
 
 /**
@@ -35,17 +39,24 @@ export interface IncidentChange {
  * outbox have their IDs in the order of the revisions.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const { trx, author, before, change, now, event = 'incident.updated', timeline = [] } = options;
+  const { trx, author, before, change, now, event = 'incident.updated', timeline = [], also = [] } = options;
   const after = { ...before, ...change, revision: before.revision + 1 };
   const { changes } = shortenChanges(changesBetween(before, after));
   if (changes.length === 0 && timeline.length === 0) return before;
 
   const { workspaceId, id, revision } = after;
-  await incidentStore(trx, workspaceId).update(id, { ...change, revision });
+  const statements = [...also, updateOfIncident(workspaceId, id, { ...change, revision })];
   if (changes.length > 0) {
-    await changelogStore(trx).add({ incidentId: id, revision, actor: author.actor, changedAt: now, changes });
+    statements.push(insertChangelogEntry({ incidentId: id, revision, actor: author.actor, changedAt: now, changes }));
   }
-  await outbox(trx).add(...eventsOf({ event, after, changes, timeline, author, now }));
+  const events = eventsOf({ event, after, changes, timeline, author, now });
+  if (events.length > MAX_INSERTED_ROWS) {
+    await runTogether(trx, statements);
+    await outbox(trx).add(...events);
+  } else {
+    const send = options.commit === true ? commitWith : runTogether;
+    await send(trx, [...statements, insertEvents(events)]);
+  }
   return after;
 }
 

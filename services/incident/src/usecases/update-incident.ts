@@ -3,9 +3,9 @@ import type { Knex } from '@tocsin/runtime';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { checkWritable, statusChange } from '../domain/lifecycle.ts';
-import { lockConfiguration } from '../store/configuration-store.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
+import { lockWithConfiguration } from '../store/lock-with-configuration.ts';
 import type { Caller } from '@tocsin/resources';
 import { authorOf, type Dependencies } from './context.ts';
 import { checkReferences, refersToUsers, changedReferences } from './references.ts';
@@ -31,11 +31,12 @@ export async function updateIncident(dependencies: Dependencies, command: Update
     trx: Knex.Transaction,
     { configuration, freshness }: { configuration: Configuration; freshness: Freshness },
   ): Promise<Incident> => {
-    if (changes.status !== undefined || changes.severity !== undefined) {
-      await lockConfiguration(trx, principal.workspace.id, configuration);
-    }
+    const workspaceId = principal.workspace.id;
+    const before =
+      changes.status === undefined && changes.severity === undefined
+        ? await incidentStore(trx, workspaceId).getForUpdate(id)
+        : await lockWithConfiguration(trx, { workspaceId, id, configuration });
     const { statuses, severities } = configuration;
-    const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);
     dependencies.storage.check(principal.workspace, {
@@ -54,6 +55,7 @@ export async function updateIncident(dependencies: Dependencies, command: Update
       before,
       change: { ...changes, ...status, severityMode },
       now,
+      commit: true,
     });
   };
   const updated = await dependencies.replicas.withFreshReplicas(
