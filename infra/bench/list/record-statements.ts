@@ -24,13 +24,16 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<St
       return query.apply(this, args);
     }
     // The second argument may be a callback instead of values.
-    const [sent, values] = args as [string | pg.QueryConfig, unknown];
-    const {
-      text,
-      values: bound,
-      name,
-    } = typeof sent === 'string' ? { text: sent, values: Array.isArray(values) ? values : [] } : sent;
-    statements.push({ text, values: bound ?? [], name: name === '' ? undefined : name, role: this.user });
+    const [sent, values] = args as [string | pg.QueryConfig | { queries: readonly pg.QueryConfig[] }, unknown];
+    const configs: readonly pg.QueryConfig[] =
+      typeof sent === 'string'
+        ? [{ text: sent, values: Array.isArray(values) ? values : [] }]
+        : 'queries' in sent
+          ? sent.queries
+          : [sent];
+    for (const { text, values: bound, name } of configs) {
+      statements.push({ text, values: bound ?? [], name: name === '' ? undefined : name, role: this.user });
+    }
     return query.apply(this, args);
   };
   try {

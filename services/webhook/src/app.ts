@@ -64,7 +64,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     testReceivers: config.testReceivers,
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
-    wakeDispatcher: () => dispatcher.wake(),
+    wakeDispatcher: () => dispatcher.claimNow(),
   };
   const feed = {
     database,

@@ -6,6 +6,8 @@ import { settleWithin } from './settle-within.ts';
 export interface Dispatcher {
   /** Polls the queue at once. */
   wake(): void;
+  /** Polls the queue at once, and claims without asking first whether an item is due: the caller has just added one. */
+  claimNow(): void;
   /**
    * Stops claiming and waits `drainTimeout` for the runs in progress, then aborts them. Runs that have not ended two
    * seconds later are abandoned.
@@ -45,6 +47,7 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
   const stopping = new AbortController();
   const inProgress = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
+  let isDue = false;
 
   const start = (claimed: Claim) => {
     const running = run(claimed, stopping.signal)
@@ -58,6 +61,12 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
 
   const poll = async (): Promise<boolean> => {
     clearTimeout(timer);
+    if (isDue) {
+      isDue = false;
+      // The next poll finds out when the next item is due.
+      (await claim(inProgress.size)).forEach(start);
+      return true;
+    }
     const wait = await nextDue();
     if (wait === undefined) return false;
     if (wait > 0) {
@@ -73,6 +82,10 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
   const task = startPeriodicTask({ name, interval, log, work: poll });
   return {
     wake: task.wake,
+    claimNow: () => {
+      isDue = true;
+      task.wake();
+    },
     stop: async () => {
       await task.stop();
       clearTimeout(timer);

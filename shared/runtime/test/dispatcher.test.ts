@@ -77,6 +77,26 @@ test('an item that is due before the next poll is started when it is due', async
   await dispatcher.stop();
 });
 
+test('an item that has just been added is started without asking when it is due', async () => {
+  const queue = queueOf('added');
+  const begun = Promise.withResolvers<string[]>();
+  const calls: string[] = [];
+  const dispatcher = startDispatcher({
+    ...queue.options,
+    nextDue: async () => {
+      calls.push('asked');
+      return undefined;
+    },
+    run: async (name: string) => {
+      calls.push(name);
+      begun.resolve([...calls]);
+    },
+  });
+  dispatcher.claimNow();
+  expect(await begun.promise).toEqual(['added']);
+  await dispatcher.stop();
+});
+
 test('stopping waits for runs in progress and starts no more', async () => {
   const queue = queueOf('a');
   const dispatcher = startDispatcher(queue.options);

@@ -1,6 +1,15 @@
-import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
+import {
+  type DirectTransaction,
+  type Instant,
+  type Knex,
+  type PreparedStatement,
+  runPrepared,
+  type Sealed,
+} from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../domain/delivery.ts';
 import type { Destination } from '../domain/limits.ts';
+import { type SecretRow, toSealed } from './secret-store.ts';
+import { NOW } from './time.ts';
 
 /** A delivery that is due, and its destination as far as it is known. */
 export interface Candidate extends Destination {
@@ -113,63 +122,118 @@ interface LeaseRow {
   url_box: Buffer;
 }
 
-/** Finds and leases deliveries. The caller must hold the lock of the limits. */
-export function claimStore(trx: Knex.Transaction) {
-  const page = async (now: Instant, from: number, to: number, exhausted: ExhaustedKeys): Promise<Candidate[]> => {
-    const rows = await runPrepared<{
-      id: number;
-      due_at: Instant;
-      workspace_id: number;
-      host: string;
-      ip: string | null;
-    }>(trx, 'find-candidates', CANDIDATES, [now, from, to, exhausted.workspaces, exhausted.hosts, exhausted.ips]);
-    return rows.map((row) => ({
+interface CandidateRow {
+  id: number;
+  due_at: Instant;
+  workspace_id: number;
+  host: string;
+  ip: string | null;
+}
+
+const candidatesBetween = (
+  [from, to]: readonly [number, number],
+  now: Instant,
+  { workspaces, hosts, ips }: ExhaustedKeys,
+): PreparedStatement<CandidateRow> => ({
+  name: 'find-candidates',
+  text: CANDIDATES,
+  values: [now, from, to, workspaces, hosts, ips],
+});
+
+/**
+ * Due deliveries that are blocked by no exhausted limit, in the order in which they are due; at most two pages, which
+ * begin after the workspace `after`. The caller must hold the lock of the limits.
+ */
+export async function findCandidates(
+  transaction: DirectTransaction,
+  now: Instant,
+  { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
+): Promise<Candidate[]> {
+  const [first, rest] = await transaction.run([
+    candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
+    candidatesBetween([0, after], now, exhausted),
+  ]);
+  const rows = first.length < PAGE ? [...first, ...rest] : first;
+  return rows
+    .map((row) => ({
       deliveryId: row.id,
       dueAt: row.due_at,
       workspaceId: row.workspace_id,
       host: row.host,
       ip: row.ip,
-    }));
-  };
-  return {
-    /** Due deliveries that are blocked by no exhausted limit, in the order in which they are due; at most two pages. */
-    async candidates(now: Instant, options: { after: number; exhausted: ExhaustedKeys }): Promise<Candidate[]> {
-      const { after, exhausted } = options;
-      const candidates = await page(now, after, Number.MAX_SAFE_INTEGER, exhausted);
-      if (candidates.length < PAGE) candidates.push(...(await page(now, 0, after, exhausted)));
-      return candidates.sort((a, b) =>
-        a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1,
-      );
-    },
+    }))
+    .sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
+}
 
-    async lease(
-      tokens: ReadonlyMap<number, string>,
-      { now, until }: { now: Instant; until: Instant },
-    ): Promise<Claim[]> {
-      const rows = await runPrepared<LeaseRow>(trx, 'lease-deliveries', LEASE, [
-        [...tokens.keys()],
-        [...tokens.values()],
-        now,
-        until,
-      ]);
-      return rows.map((row) => ({
-        deliveryId: row.id,
-        token: row.lease_token,
-        workspaceId: row.workspace_id,
-        subscriptionId: row.subscription_id,
-        host: row.host,
-        origin: row.origin,
-        url: { keyId: row.url_key_id, ciphertext: row.url_box },
-        eventId: row.event_id,
-        body: row.body,
-        requestId: row.request_id,
-        trace: row.trace_context,
-        attempts: row.attempts,
-        failedAttempts: row.failed_attempts,
-        deadlineAt: row.deadline_at,
-        redelivery: row.redelivery,
-        requestedBy: row.requested_by,
-      }));
-    },
-  };
+/** Leases deliveries with these tokens, except those that another transaction has locked. */
+export const leaseStatement = (
+  tokens: ReadonlyMap<number, string>,
+  { now, until }: { now: Instant; until: Instant },
+): PreparedStatement<LeaseRow> => ({
+  name: 'lease-deliveries',
+  text: LEASE,
+  values: [[...tokens.keys()], [...tokens.values()], now, until],
+});
+
+export const toClaim = (row: LeaseRow): Claim => ({
+  deliveryId: row.id,
+  token: row.lease_token,
+  workspaceId: row.workspace_id,
+  subscriptionId: row.subscription_id,
+  host: row.host,
+  origin: row.origin,
+  url: { keyId: row.url_key_id, ciphertext: row.url_box },
+  eventId: row.event_id,
+  body: row.body,
+  requestId: row.request_id,
+  trace: row.trace_context,
+  attempts: row.attempts,
+  failedAttempts: row.failed_attempts,
+  deadlineAt: row.deadline_at,
+  redelivery: row.redelivery,
+  requestedBy: row.requested_by,
+});
+
+/**
+ * The time and the secrets that are valid, the current one first, if nothing has changed since the claim: the slot is
+ * held for this address and this minute, and the delivery is leased and not held. Remembers the address then.
+ */
+const CONFIRM = `
+  with confirmed as (
+    select moment.now, slots.host, slots.ip
+    from (select ${NOW} as now) as moment
+    join slots on slots.token = $2 and slots.lease_until > moment.now and slots.ip = $3
+      and slots.minute = date_trunc('minute', moment.now)
+    join deliveries on deliveries.lease_token = $2 and deliveries.status = 'queued'
+  ), remembered as (
+    insert into host_addresses (host, ip, seen_at) select host, ip, now from confirmed
+    on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
+  )
+  select confirmed.now, secrets.key_id, secrets.box from confirmed
+  join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > confirmed.now)
+  order by secrets.id desc`;
+
+/** A claim whose request may be sent as it was planned. */
+export interface ConfirmedClaim {
+  now: Instant;
+  secrets: Sealed[];
+}
+
+/**
+ * Confirms a claim if its request changes nothing in the limits, with one statement and without their lock. Returns
+ * undefined otherwise.
+ */
+export async function confirmClaim(
+  db: Knex,
+  { token, subscriptionId }: Pick<Claim, 'token' | 'subscriptionId'>,
+  { ip, time }: { ip: string; time: Instant | null },
+): Promise<ConfirmedClaim | undefined> {
+  const rows = await runPrepared<SecretRow & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
+    time,
+    token,
+    ip,
+    subscriptionId,
+  ]);
+  const [first] = rows;
+  return first && { now: first.now, secrets: rows.map(toSealed) };
 }

@@ -1,5 +1,6 @@
 import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
 import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, type RetryDecision } from '../domain/delivery.ts';
+import { NOW } from './time.ts';
 
 /** An event; `body` is the exact text that is sent. */
 export interface StoredEvent {
@@ -46,6 +47,14 @@ const QUEUE = `
   from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
     as delivery (event_id, subscription_id, workspace_id, status)`;
 
+const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${NOW} as now`;
+
+const FIND_LEASED = `select status from deliveries where lease_token = $1 and status in ('queued', 'held')`;
+
+const RELEASE = `
+  update deliveries set lease_token = null, due_at = $2, attempts = attempts - 1
+  where lease_token = $1 and status in ('queued', 'held')`;
+
 /** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
 const FINISH = `
   with finished as (
@@ -64,7 +73,6 @@ const FINISH = `
 export function deliveryStore(db: Knex) {
   const waiting = (subscriptionId: string, workspaceId: number, statuses: readonly string[] = WAITING) =>
     db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
-  const leased = (token: string) => db('deliveries').where({ lease_token: token }).whereIn('status', WAITING);
   /** Of workspaces; those without waiting deliveries are missing. */
   const queueLengths = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
     const rows = await runPrepared<{ workspace_id: number; length: number }>(
@@ -121,13 +129,13 @@ export function deliveryStore(db: Knex) {
 
     /** The status of the delivery that is leased with this token; undefined when the lease is lost. */
     async findLeased(token: string): Promise<'queued' | 'held' | undefined> {
-      const row = await leased(token).first<{ status: 'queued' | 'held' } | undefined>('status');
+      const [row] = await runPrepared<{ status: 'queued' | 'held' }>(db, 'find-leased', FIND_LEASED, [token]);
       return row?.status;
     },
 
     /** Ends a lease as if the delivery had not been claimed. */
     async release(token: string, dueAt: Instant): Promise<void> {
-      await leased(token).update({ lease_token: null, due_at: dueAt, attempts: db.raw('attempts - 1') });
+      await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt]);
     },
 
     /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
@@ -149,10 +157,10 @@ export function deliveryStore(db: Knex) {
       return rows.length === 1;
     },
 
-    /** When the next delivery is due; in the past when one is already due. */
-    async nextDue(): Promise<Instant | undefined> {
-      const row = await db('deliveries').where({ status: 'queued' }).min({ due: 'due_at' }).first();
-      return (row?.due as Instant | null | undefined) ?? undefined;
+    /** When the next delivery is due, in the past when one is already due, and the time now. */
+    async nextDue(time: Instant | null): Promise<{ due: Instant | null; now: Instant }> {
+      const [row] = await runPrepared<{ due: Instant | null; now: Instant }>(db, 'find-next-due', NEXT_DUE, [time]);
+      return row as { due: Instant | null; now: Instant };
     },
 
     /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */

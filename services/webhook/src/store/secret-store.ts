@@ -1,4 +1,15 @@
-import type { Instant, Knex, Sealed } from '@tocsin/runtime';
+import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
+
+export interface SecretRow {
+  key_id: string;
+  box: Buffer;
+}
+
+export const toSealed = ({ key_id: keyId, box }: SecretRow): Sealed => ({ keyId, ciphertext: box });
+
+const VALID_AT = `
+  select key_id, box from secrets
+  where subscription_id = $1 and (expires_at is null or expires_at > $2) order by id desc`;
 
 /** The signing secrets of one subscription: the current one and, until its overlap ends, the previous one. */
 export function secretStore(db: Knex, subscriptionId: string) {
@@ -21,11 +32,8 @@ export function secretStore(db: Knex, subscriptionId: string) {
 
     /** The secrets that are valid at `now`, the current one first. Empty for a revoked subscription. */
     async validAt(now: Instant): Promise<Sealed[]> {
-      const rows = await own()
-        .where((valid) => void valid.whereNull('expires_at').orWhere('expires_at', '>', now))
-        .orderBy('id', 'desc')
-        .select<{ key_id: string; box: Buffer }[]>('key_id', 'box');
-      return rows.map(({ key_id, box }) => ({ keyId: key_id, ciphertext: box }));
+      const rows = await runPrepared<SecretRow>(db, 'find-secrets', VALID_AT, [subscriptionId, now]);
+      return rows.map(toSealed);
     },
 
     async deleteAll(): Promise<void> {

@@ -1,28 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { addMilliseconds } from '@tocsin/runtime';
+import { addMilliseconds, runDirectTransaction } from '@tocsin/runtime';
 import { chooseFairly } from '../domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../domain/limits.ts';
-import { type Claim, claimStore } from '../store/claim-store.ts';
-import { limitStore } from '../store/limit-store.ts';
+import { type Claim, findCandidates, leaseStatement, toClaim } from '../store/claim-store.ts';
+import { budgetOf, limitStatements } from '../store/limit-store.ts';
 import type { Dependencies } from './context.ts';
 
 /**
- * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Limits). One transaction
- * leases them, counts the attempts and takes the slots.
+ * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Limits). One transaction of
+ * three round trips leases them, counts the attempts and takes the slots.
  * @param blockedHosts hosts that must not be sent to now
  */
 export async function claimDeliveries(
   { database, time, requestLimits }: Pick<Dependencies, 'database' | 'time' | 'requestLimits'>,
   blockedHosts: readonly string[],
 ): Promise<Claim[]> {
-  return database.transaction(async (trx) => {
-    const limits = limitStore(trx);
-    const after = await limits.lock();
-    const now = await time(trx);
-    const budget = await limits.budget('delivery', { now, limits: requestLimits });
+  return runDirectTransaction(database, async (transaction) => {
+    // The time and what is used are read by statements after the one that waits for the lock.
+    const [[dispatcher], windows, slots] = await transaction.run([
+      limitStatements.lock(),
+      limitStatements.usedWindows(time.parameter()),
+      limitStatements.usedSlots(time.parameter()),
+    ]);
+    if (dispatcher === undefined) throw new Error('the table dispatcher has no row');
+    const { last_workspace_id: after } = dispatcher;
+    const { now, budget } = budgetOf('delivery', { windows, slots }, requestLimits);
     if (budget.exhaustedKeys('all').length > 0) return [];
-    const store = claimStore(trx);
-    const candidates = await store.candidates(now, {
+    const candidates = await findCandidates(transaction, now, {
       after,
       exhausted: {
         workspaces: budget.exhaustedKeys('workspace').map(Number),
@@ -34,22 +38,20 @@ export async function claimDeliveries(
     const last = chosen.at(-1);
     if (last === undefined) return [];
 
-    const tokens = new Map(chosen.map(({ deliveryId }) => [deliveryId, randomUUID()]));
-    const claims = await store.lease(tokens, { now, until: addMilliseconds(now, LEASE_DURATION) });
-    const leased = new Set(claims.map(({ deliveryId }) => deliveryId));
-    await limits.openSlots(
-      chosen
-        .filter(({ deliveryId }) => leased.has(deliveryId))
-        .map(({ deliveryId, workspaceId, host, ip }) => ({
-          token: tokens.get(deliveryId) ?? '',
-          kind: 'delivery',
-          workspaceId,
-          host,
-          ip,
-        })),
-      now,
-    );
-    await limits.setLastWorkspace(last.workspaceId);
-    return claims;
+    const opened = chosen.map(({ deliveryId, workspaceId, host, ip }) => ({
+      deliveryId,
+      slot: { token: randomUUID(), kind: 'delivery' as const, workspaceId, host, ip },
+    }));
+    const tokens = new Map(opened.map(({ deliveryId, slot }) => [deliveryId, slot.token]));
+    const [leased] = await transaction.commit([
+      leaseStatement(tokens, { now, until: addMilliseconds(now, LEASE_DURATION) }),
+      ...limitStatements.openSlots(
+        opened.map(({ slot }) => slot),
+        now,
+        { ifLeased: true },
+      ),
+      limitStatements.setLastWorkspace(last.workspaceId),
+    ]);
+    return leased.map(toClaim);
   });
 }

@@ -20,7 +20,7 @@ export interface Dependencies {
   testReceivers: ReadonlySet<string>;
   requestLimits: RequestLimits;
   deliveryLimits: DeliveryLimits;
-  /** Makes the dispatcher poll the queue at once; called after a commit that queued deliveries. */
+  /** Makes the dispatcher claim deliveries at once; called after a commit that queued some that are due. */
   wakeDispatcher: () => void;
 }
 

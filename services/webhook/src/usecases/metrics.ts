@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Knex, type Metrics } from '@tocsin/runtime';
 import { DEAD_LETTER_REASONS, FAILURE_REASONS } from '../domain/delivery.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
-import type { Time } from '../store/time.ts';
+import type { ReadTime } from '../store/time.ts';
 
 /** The metrics of deliveries in `/metrics`. */
 export interface WebhookMetrics {
@@ -22,7 +22,7 @@ export interface WebhookMetrics {
 export function webhookMetrics(options: {
   registry: Metrics;
   database: Knex;
-  time: Time;
+  time: ReadTime;
   openBreakers: () => number;
 }): WebhookMetrics {
   const { registry, database, time, openBreakers } = options;

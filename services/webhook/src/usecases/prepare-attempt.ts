@@ -2,12 +2,12 @@ import type { Instant, Knex } from '@tocsin/runtime';
 import type { PreparedRequest } from '@tocsin/safe-http';
 import { retryAt } from '../domain/delivery.ts';
 import { windowEnd } from '../domain/limits.ts';
-import type { Claim } from '../store/claim-store.ts';
+import { type Claim, confirmClaim } from '../store/claim-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { limitStore } from '../store/limit-store.ts';
 import { assignAddress } from './assign-address.ts';
 import type { Dependencies } from './context.ts';
-import { sign } from './sign.ts';
+import { sign, signWith } from './sign.ts';
 
 /** Whether a claimed delivery may be sent, decided once its receiver's address is known. */
 export type PreparedAttempt =
@@ -23,9 +23,18 @@ export type PreparedAttempt =
 
 /**
  * The last check before a request is sent: of the lease, the subscription and the limits of the address. Signs the
- * request.
+ * request. Usually the slot was taken for this address and this minute. Then nothing is counted, which is all that the
+ * lock of the limits is for, so one statement is enough.
  */
 export async function prepareAttempt(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+  const { database, time } = dependencies;
+  const confirmed = await confirmClaim(database, claim, { ip, time: time.parameter() });
+  if (confirmed === undefined) return prepareWithLock(dependencies, claim, ip);
+  return { kind: 'ready', message: signWith(dependencies, confirmed.secrets, claim, confirmed.now) };
+}
+
+/** Counts the request for its address and its minute, or finds out why it must not be sent. */
+async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
   return dependencies.database.transaction(async (trx) => {
     const limits = limitStore(trx);
     await limits.lock();

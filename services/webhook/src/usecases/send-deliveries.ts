@@ -17,11 +17,11 @@ export function startSending(
     interval,
     log,
     nextDue: async () => {
-      const [due, now] = await Promise.all([deliveryStore(database).nextDue(), time(database)]);
-      return due === undefined ? undefined : Date.parse(due) - Date.parse(now);
+      const { due, now } = await deliveryStore(database).nextDue(time.parameter());
+      return due === null ? undefined : Date.parse(due) - Date.parse(now);
     },
     claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
-    run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.wake }, breakers, claim),
+    run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.claimNow }, breakers, claim),
   });
   return dispatcher;
 }

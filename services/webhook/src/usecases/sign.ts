@@ -1,4 +1,4 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Instant, Knex, Sealed } from '@tocsin/runtime';
 import type { PreparedRequest } from '@tocsin/safe-http';
 import { signedHeaders } from '../domain/signature.ts';
 import { secretStore } from '../store/secret-store.ts';
@@ -18,13 +18,22 @@ const COMMON_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tocs
  * revoked.
  */
 export async function sign(
-  { secretCipher }: Pick<Dependencies, 'secretCipher'>,
+  dependencies: Pick<Dependencies, 'secretCipher'>,
   db: Knex,
-  { subscriptionId, eventId, body }: Message,
+  message: Message,
   at: Instant,
 ): Promise<PreparedRequest | undefined> {
-  const ciphertexts = await secretStore(db, subscriptionId).validAt(at);
-  if (ciphertexts.length === 0) return undefined;
+  const secrets = await secretStore(db, message.subscriptionId).validAt(at);
+  return secrets.length === 0 ? undefined : signWith(dependencies, secrets, message, at);
+}
+
+/** Signs a message with each of these secrets of its subscription. */
+export function signWith(
+  { secretCipher }: Pick<Dependencies, 'secretCipher'>,
+  ciphertexts: readonly Sealed[],
+  { subscriptionId, eventId, body }: Message,
+  at: Instant,
+): PreparedRequest {
   const secrets = ciphertexts.map((ciphertext) => secretCipher.decryptSecret(ciphertext, subscriptionId));
   return { headers: { ...COMMON_HEADERS, ...signedHeaders({ eventId, body, at, secrets }) }, body };
 }
