@@ -84,8 +84,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       {
         queue: QUEUES.webhookIncidents,
         findWanted: async (events) => findWantedEvents(database, events),
-        handleBatch: async (events, trx) =>
-          queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, trx }),
+        handleBatch: {
+          directly: async (events, transaction) =>
+            queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, transaction }),
+        },
       },
       {
         queue: QUEUES.webhookFeed,

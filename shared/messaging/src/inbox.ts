@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runAllPrepared } from '@tocsin/runtime';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */
 export async function createInboxTable(knex: Knex): Promise<void> {
@@ -23,18 +23,27 @@ export async function sweepInbox(database: Knex, days: number): Promise<boolean>
   return (await database('inbox').whereIn(['queue', 'message_id'], old).delete()) === 1_000;
 }
 
+const CLAIM = `
+  insert into inbox (queue, message_id) select $1, id from unnest($2::uuid[]) as message (id)
+  on conflict (queue, message_id) do nothing returning message_id`;
+
+/** Inserts the inbox rows of messages; its rows are those that were not handled before. */
+export const claimStatement = (
+  queue: QueueDefinition,
+  messageIds: readonly string[],
+): PreparedStatement<{ message_id: string }> => ({
+  name: 'claim-in-inbox',
+  text: CLAIM,
+  // In one order, so that transactions cannot wait for each other in a circle.
+  values: [queue.name, [...new Set(messageIds)].sort()],
+});
+
 /** Inserts the inbox rows of messages and returns the IDs of those that were not handled before. */
 export async function claimInInbox(
   trx: Knex.Transaction,
   queue: QueueDefinition,
   messageIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  // In one order, so that transactions cannot wait for each other in a circle.
-  const distinct = [...new Set(messageIds)].sort();
-  const inserted = await trx('inbox')
-    .insert(distinct.map((id) => ({ queue: queue.name, message_id: id })))
-    .onConflict(['queue', 'message_id'])
-    .ignore()
-    .returning<{ message_id: string }[]>('message_id');
+  const [inserted] = await runAllPrepared(trx, [claimStatement(queue, messageIds)]);
   return new Set(inserted.map(({ message_id: id }) => id));
 }

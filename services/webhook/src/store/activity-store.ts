@@ -1,4 +1,4 @@
-import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
+import { type Instant, type Knex, addMilliseconds, type PreparedStatement } from '@tocsin/runtime';
 
 /**
  * A point in a workspace's history: the number of its latest incident and the time by our clock. The number decides
@@ -53,18 +53,18 @@ const ACTIVE = `
   ) as interval`;
 
 /**
- * Returns the recipients whose subscription was active when the incident was created. Numbers are compared if both sides
- * have one, because the clocks of the two services may differ; times are compared otherwise.
+ * Finds the recipients whose subscription was active when the incident was created; its rows have their indexes. Numbers
+ * are compared if both sides have one, because the clocks of the two services may differ; times are compared otherwise.
  */
-export async function filterActive<Each extends Recipient>(db: Knex, recipients: readonly Each[]): Promise<Each[]> {
-  const rows = await runPrepared<{ index: number }>(db, 'filter-active', ACTIVE, [
+export const activeStatement = (recipients: readonly Recipient[]): PreparedStatement<{ index: number }> => ({
+  name: 'filter-active',
+  text: ACTIVE,
+  values: [
     recipients.map(({ subscriptionId }) => subscriptionId),
     recipients.map(({ creation }) => creation.number ?? null),
     recipients.map(({ creation }) => creation.occurredAt),
-  ]);
-  const active = new Set(rows.map(({ index }) => index));
-  return recipients.filter((_, index) => active.has(index));
-}
+  ],
+});
 
 /** Longer than an event may take from its creation to this service. */
 const RETENTION = 30 * 24 * 3_600_000;

@@ -9,7 +9,7 @@ import {
 import { MAX_ATTEMPTS } from '../domain/delivery.ts';
 import type { Destination } from '../domain/limits.ts';
 import { type SecretRow, toSealed } from './secret-store.ts';
-import { NOW } from './time.ts';
+import { currentTime } from './time.ts';
 
 /** A delivery that is due, and its destination as far as it is known. */
 export interface Candidate extends Destination {
@@ -201,7 +201,7 @@ export const toClaim = (row: LeaseRow): Claim => ({
 const CONFIRM = `
   with confirmed as (
     select moment.now, slots.host, slots.ip
-    from (select ${NOW} as now) as moment
+    from (select ${currentTime('$1')} as now) as moment
     join slots on slots.token = $2 and slots.lease_until > moment.now and slots.ip = $3
       and slots.minute = date_trunc('minute', moment.now)
     join deliveries on deliveries.lease_token = $2 and deliveries.status = 'queued'

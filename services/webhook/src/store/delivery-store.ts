@@ -1,6 +1,13 @@
-import { type Instant, type Knex, addMilliseconds, runPrepared } from '@tocsin/runtime';
+import {
+  addMilliseconds,
+  type Instant,
+  type Knex,
+  type PreparedStatement,
+  runAllPrepared,
+  runPrepared,
+} from '@tocsin/runtime';
 import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, type RetryDecision } from '../domain/delivery.ts';
-import { NOW } from './time.ts';
+import { currentTime } from './time.ts';
 
 /** An event; `body` is the exact text that is sent. */
 export interface StoredEvent {
@@ -47,7 +54,7 @@ const QUEUE = `
   from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
     as delivery (event_id, subscription_id, workspace_id, status)`;
 
-const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${NOW} as now`;
+const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
 const FIND_LEASED = `select status from deliveries where lease_token = $1 and status in ('queued', 'held')`;
 
@@ -69,47 +76,49 @@ const FINISH = `
   select id, attempts, $8, $9, $6, $7 from finished
   returning delivery_id`;
 
+/** How many deliveries of workspaces wait; those without waiting deliveries are missing. */
+export const lengthsStatement = (
+  workspaceIds: readonly number[],
+): PreparedStatement<{ workspace_id: number; length: number }> => ({
+  name: 'count-waiting-deliveries',
+  text: QUEUE_LENGTHS,
+  values: [workspaceIds],
+});
+
+/** Adds events and the deliveries of each. */
+export function queueStatement(events: readonly QueuedEvent[], now: Instant): PreparedStatement<never> {
+  const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
+    recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
+  );
+  return {
+    name: 'queue-deliveries',
+    text: QUEUE,
+    values: [
+      now,
+      addMilliseconds(now, DEADLINE),
+      events.map(({ id }) => id),
+      events.map(({ workspaceId }) => workspaceId),
+      events.map(({ body }) => body),
+      events.map(({ requestId }) => requestId),
+      events.map(({ trace }) => trace),
+      events.map(({ occurredAt }) => occurredAt),
+      deliveries.map(({ eventId }) => eventId),
+      deliveries.map(({ subscriptionId }) => subscriptionId),
+      deliveries.map(({ workspaceId }) => workspaceId),
+      deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
+    ],
+  };
+}
+
 /** Events and their deliveries, over a pool or a transaction. */
 export function deliveryStore(db: Knex) {
   const waiting = (subscriptionId: string, workspaceId: number, statuses: readonly string[] = WAITING) =>
     db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
-  /** Of workspaces; those without waiting deliveries are missing. */
-  const queueLengths = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
-    const rows = await runPrepared<{ workspace_id: number; length: number }>(
-      db,
-      'count-waiting-deliveries',
-      QUEUE_LENGTHS,
-      [workspaceIds],
-    );
-    return new Map(rows.map(({ workspace_id: id, length }) => [id, length]));
-  };
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
-      return (await queueLengths([workspaceId])).get(workspaceId) ?? 0;
-    },
-
-    queueLengths,
-
-    /** Adds events and the deliveries of each, in one statement. */
-    async queue(events: readonly QueuedEvent[], now: Instant): Promise<void> {
-      const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
-        recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
-      );
-      await runPrepared(db, 'queue-deliveries', QUEUE, [
-        now,
-        addMilliseconds(now, DEADLINE),
-        events.map(({ id }) => id),
-        events.map(({ workspaceId }) => workspaceId),
-        events.map(({ body }) => body),
-        events.map(({ requestId }) => requestId),
-        events.map(({ trace }) => trace),
-        events.map(({ occurredAt }) => occurredAt),
-        deliveries.map(({ eventId }) => eventId),
-        deliveries.map(({ subscriptionId }) => subscriptionId),
-        deliveries.map(({ workspaceId }) => workspaceId),
-        deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
-      ]);
+      const [[row]] = await runAllPrepared(db, [lengthsStatement([workspaceId])]);
+      return row?.length ?? 0;
     },
 
     /** Holds the queued deliveries of a paused subscription. Their deadlines do not change. */

@@ -1,4 +1,5 @@
 import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import { currentTime } from './time.ts';
 
 /** An event that the feed may not have yet. */
 export interface IncomingEvent {
@@ -29,7 +30,9 @@ export const FEED_CHANNEL = 'tocsin_feed_recorded';
  * The lock also makes the look-up of known events reliable.
  */
 const RECORD = `
-  with incoming as (
+  with moment as materialized (
+    select ${currentTime('$7')} as now
+  ), incoming as (
     select workspace_id, head, event_id, type, resource, body, nth
     from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[]) with ordinality
       as event (workspace_id, head, event_id, type, resource, body, nth)
@@ -44,8 +47,8 @@ const RECORD = `
     where known.recorded is null
   ), inserted as (
     insert into feed_events (workspace_id, position, event_id, type, resource, body, recorded_at)
-    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, $7)
-    from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id
+    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, moment.now)
+    from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id cross join moment
     returning workspace_id, position, event_id, recorded_at
   ), added as (
     select workspace_id, max(position) as position, array_agg(event_id::text) as event_ids, max(recorded_at) as recorded_at
@@ -84,8 +87,9 @@ export function feedWriter(trx: Knex.Transaction) {
     /**
      * Adds the events that the feed does not have, in their order, each at the next position of its workspace. Processes
      * that wait for them are notified when the transaction commits.
+     * @param now null: by the clock of the database
      */
-    async record(events: readonly IncomingEvent[], now: Instant): Promise<Addition[]> {
+    async record(events: readonly IncomingEvent[], now: Instant | null): Promise<Addition[]> {
       const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
       const heads = await lockOrCreate([...new Set(distinct.map(({ workspaceId }) => workspaceId))]);
       const rows = await runPrepared<{ workspace_id: number; position: number; event_ids: string[] }>(

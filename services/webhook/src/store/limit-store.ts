@@ -17,7 +17,7 @@ import {
   windowStart,
   type WindowUse,
 } from '../domain/limits.ts';
-import { NOW } from './time.ts';
+import { currentTime } from './time.ts';
 
 /** The slot of one request in progress. */
 export interface Slot extends Destination {
@@ -46,11 +46,11 @@ const COLUMNS = 'token, kind, workspace_id, host, ip, minute';
 
 /** Has one row at least: without requests in this minute it is empty, except for the time. */
 const USED_WINDOWS = `
-  with moment as materialized (select ${NOW} as now)
+  with moment as materialized (select ${currentTime('$1')} as now)
   select moment.now, used.scope, used.key, used.used
   from moment left join windows as used on used.minute = date_trunc('minute', moment.now)`;
 
-const USED_SLOTS = `select ${COLUMNS} from slots where lease_until > ${NOW}`;
+const USED_SLOTS = `select ${COLUMNS} from slots where lease_until > ${currentTime('$1')}`;
 
 const FIND_SLOT = `select ${COLUMNS} from slots where token = $1 and lease_until > $2`;
 

@@ -1,5 +1,12 @@
 import { notFound } from '@tocsin/http';
-import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
+import {
+  type Instant,
+  type Knex,
+  type PreparedStatement,
+  runAllPrepared,
+  runPrepared,
+  type Sealed,
+} from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
 interface SubscriptionRow {
@@ -128,22 +135,17 @@ const LOCK_FOR_EVENTS = `
   order by workspace_id, seq for share`;
 
 /**
- * The subscriptions of workspaces to an event type that are not revoked, by workspace and in the order of their creation.
- * The lock prevents them from being paused or revoked before the transaction ends.
+ * Locks the subscriptions of workspaces to an event type that are not revoked, and reads them by workspace and in the
+ * order of their creation. The lock prevents them from being paused or revoked before the transaction ends.
  */
-export async function lockForEvents(
-  trx: Knex.Transaction,
+export const lockForEvents = (
   eventType: string,
   workspaceIds: readonly number[],
-): Promise<Pick<Subscription, 'id' | 'workspaceId' | 'status'>[]> {
-  const rows = await runPrepared<Pick<SubscriptionRow, 'id' | 'workspace_id' | 'status'>>(
-    trx,
-    'lock-subscriptions-for-events',
-    LOCK_FOR_EVENTS,
-    [workspaceIds, eventType],
-  );
-  return rows.map(({ id, workspace_id: workspaceId, status }) => ({ id, workspaceId, status }));
-}
+): PreparedStatement<Pick<SubscriptionRow, 'id' | 'workspace_id' | 'status'>> => ({
+  name: 'lock-subscriptions-for-events',
+  text: LOCK_FOR_EVENTS,
+  values: [workspaceIds, eventType],
+});
 
 const LOCK_WORKSPACES = `
   select pg_advisory_xact_lock(hashtextextended('tocsin-webhook-workspace-' || id, 0))
@@ -154,8 +156,15 @@ const LOCK_WORKSPACES = `
  * workspaces are locked in the order of their IDs, so that transactions cannot wait for each other in a circle.
  */
 export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readonly number[]): Promise<void> {
-  await runPrepared(trx, 'lock-workspaces', LOCK_WORKSPACES, [workspaceIds.toSorted((a, b) => a - b)]);
+  await runAllPrepared(trx, [lockStatement(workspaceIds)]);
 }
+
+/** What `lockWorkspaces` runs. */
+export const lockStatement = (workspaceIds: readonly number[]): PreparedStatement<unknown> => ({
+  name: 'lock-workspaces',
+  text: LOCK_WORKSPACES,
+  values: [workspaceIds.toSorted((a, b) => a - b)],
+});
 
 const toSubscription = (row: SubscriptionRow): Subscription => ({
   id: row.id,

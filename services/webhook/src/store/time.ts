@@ -1,22 +1,30 @@
-import { type Clock, type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import { type Clock, type Instant, type Knex, type PreparedStatement, runAllPrepared } from '@tocsin/runtime';
 
 /** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
 export type ReadTime = (db: Knex) => Promise<Instant>;
 
 export interface Time extends ReadTime {
-  /** For a statement that contains `NOW` and so reads the time itself. */
+  /** For a statement that contains `currentTime` and so reads the time itself. */
   parameter: () => Instant | null;
 }
 
 /**
- * The current time in a statement whose first parameter is `time.parameter()`. Truncated, as JavaScript clocks are; a cast
- * to three decimals would round.
+ * The current time in a statement; `parameter` is the one whose value is `time.parameter()`. Truncated, as JavaScript
+ * clocks are; a cast to three decimals would round.
  */
-export const NOW = `coalesce($1::timestamptz, date_trunc('milliseconds', clock_timestamp()))`;
+export const currentTime = (parameter: string): string =>
+  `coalesce(${parameter}::timestamptz, date_trunc('milliseconds', clock_timestamp()))`;
+
+/** Its row has the current time. */
+export const timeStatement = (parameter: Instant | null): PreparedStatement<{ now: Instant }> => ({
+  name: 'read-time',
+  text: `select ${currentTime('$1')} as now`,
+  values: [parameter],
+});
 
 export const databaseTime: Time = Object.assign(
   async (db: Knex) => {
-    const [row] = await runPrepared<{ now: Instant }>(db, 'read-time', `select ${NOW} as now`, [null]);
+    const [[row]] = await runAllPrepared(db, [timeStatement(null)]);
     return (row as { now: Instant }).now;
   },
   { parameter: () => null },

@@ -1,10 +1,11 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
-import { claimInInbox, type HandledBatch, type ReceivedEvent } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/runtime';
+import { claimStatement, type HandledBatch, type ReceivedEvent } from '@tocsin/messaging';
+import type { DirectTransaction, Knex } from '@tocsin/runtime';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
-import { filterActive } from '../store/activity-store.ts';
-import { deliveryStore } from '../store/delivery-store.ts';
-import { findSubscribed, lockForEvents, lockWorkspaces } from '../store/subscription-store.ts';
+import { activeStatement } from '../store/activity-store.ts';
+import { lengthsStatement, queueStatement } from '../store/delivery-store.ts';
+import { findSubscribed, lockForEvents, lockStatement } from '../store/subscription-store.ts';
+import { timeStatement } from '../store/time.ts';
 import type { Dependencies } from './context.ts';
 
 export interface QueueDependencies extends Pick<
@@ -47,50 +48,71 @@ export async function findWantedEvents(database: Knex, events: readonly Received
  */
 export async function queueEvents(
   dependencies: QueueDependencies,
-  { events, trx }: { events: readonly ReceivedEvent[]; trx: Knex.Transaction },
+  { events, transaction }: { events: readonly ReceivedEvent[]; transaction: DirectTransaction },
 ): Promise<HandledBatch> {
-  const ids = events.map(({ event }) => event.id);
-  const handled = await claimInInbox(trx, QUEUES.webhookIncidents, ids);
-  const fresh = events.flatMap(({ event, trace }) =>
-    isCreation(event) && handled.has(event.id) ? [{ event, trace }] : [],
+  const [claimed, subscriptions] = await transaction.run([
+    claimStatement(
+      QUEUES.webhookIncidents,
+      events.map(({ event }) => event.id),
+    ),
+    lockForEvents('incident.created', [...new Set(events.map(({ event }) => event.workspace.id))]),
+  ]);
+  const handled = new Set(claimed.map(({ message_id: id }) => id));
+  const byWorkspace = Map.groupBy(subscriptions, ({ workspace_id: id }) => id);
+  const candidates = events
+    .flatMap(({ event, trace }) => (isCreation(event) && handled.has(event.id) ? [{ event, trace }] : []))
+    .flatMap((source) =>
+      (byWorkspace.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
+        source,
+        creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
+        subscriptionId: id,
+        isHeld: status === 'paused',
+      })),
+    );
+  if (candidates.length === 0) return { handled };
+
+  const workspaceIds = [...new Set(candidates.map(({ source }) => source.event.workspace.id))];
+  // Statements after the lock of the subscriptions: they see the intervals of the statuses that are locked. The queues
+  // are counted by a statement after the lock of their workspaces.
+  const [active, , lengths, [time]] = await transaction.run([
+    activeStatement(candidates),
+    lockStatement(workspaceIds),
+    lengthsStatement(workspaceIds),
+    timeStatement(dependencies.time.parameter()),
+  ]);
+  const indexes = new Set(active.map(({ index }) => index));
+  const recipients = candidates.filter((_, index) => indexes.has(index));
+  const addressed = [...Map.groupBy(recipients, ({ source }) => source)].map(([source, own]) => ({
+    ...source,
+    recipients: own,
+  }));
+  const queued = takeWithinCapacity(
+    dependencies,
+    addressed,
+    new Map(lengths.map(({ workspace_id: id, length }) => [id, length])),
   );
-  const addressed = await findRecipients(trx, fresh);
-  if (addressed.length === 0) return { handled };
-  const isDue = await queueWithinCapacity(dependencies, trx, addressed);
-  return { handled, ...(isDue && { onCommit: dependencies.wakeDispatcher }) };
+  if (queued.length === 0 || time === undefined) return { handled };
+
+  const { resourceUrl: template, wakeDispatcher } = dependencies;
+  await transaction.commit([
+    queueStatement(
+      queued.map(({ event, trace, recipients: own }) => ({ ...storedEvent(event, template), trace, recipients: own })),
+      time.now,
+    ),
+  ]);
+  const isDue = queued.some(({ recipients: own }) => own.some(({ isHeld }) => !isHeld));
+  return { handled, ...(isDue && { onCommit: wakeDispatcher }) };
 }
 
-/** Returns the events that have recipients. */
-async function findRecipients(trx: Knex.Transaction, events: readonly NewEvent[]): Promise<AddressedEvent[]> {
-  if (events.length === 0) return [];
-  const workspaceIds = [...new Set(events.map(({ event }) => event.workspace.id))];
-  const subscriptions = Map.groupBy(
-    await lockForEvents(trx, 'incident.created', workspaceIds),
-    ({ workspaceId }) => workspaceId,
-  );
-  const candidates = events.flatMap((source) =>
-    (subscriptions.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
-      source,
-      creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
-      subscriptionId: id,
-      isHeld: status === 'paused',
-    })),
-  );
-  // A statement after the lock: it sees the intervals of the statuses that are locked.
-  const active = await filterActive(trx, candidates);
-  return [...Map.groupBy(active, ({ source }) => source)].map(([source, recipients]) => ({ ...source, recipients }));
-}
-
-/** Queues what the queue of each workspace has room for. Returns whether any of it is due now. */
-async function queueWithinCapacity(
+/**
+ * Returns what the queue of each workspace has room for.
+ * @param lengths of the queues, by workspace; those that are empty are missing
+ */
+function takeWithinCapacity(
   dependencies: QueueDependencies,
-  trx: Knex.Transaction,
   addressed: readonly AddressedEvent[],
-): Promise<boolean> {
-  const workspaceIds = [...new Set(addressed.map(({ event }) => event.workspace.id))];
-  await lockWorkspaces(trx, workspaceIds);
-  const store = deliveryStore(trx);
-  const lengths = await store.queueLengths(workspaceIds);
+  lengths: Map<number, number>,
+): AddressedEvent[] {
   const queued: AddressedEvent[] = [];
   for (const { event, trace, recipients } of addressed) {
     const length = lengths.get(event.workspace.id) ?? 0;
@@ -99,13 +121,7 @@ async function queueWithinCapacity(
     lengths.set(event.workspace.id, length + recipients.length);
     if (recipients.length > capacity) reportSkipped(dependencies, event, recipients.slice(capacity));
   }
-  if (queued.length === 0) return false;
-  const { resourceUrl: template } = dependencies;
-  await store.queue(
-    queued.map(({ event, trace, recipients }) => ({ ...storedEvent(event, template), trace, recipients })),
-    await dependencies.time(trx),
-  );
-  return queued.some(({ recipients }) => recipients.some(({ isHeld }) => !isHeld));
+  return queued;
 }
 
 function storedEvent(

@@ -9,7 +9,7 @@ import type { Time } from '../store/time.ts';
  * as long as it has the event.
  */
 export async function recordEvents(
-  time: Time,
+  time: Pick<Time, 'parameter'>,
   { events, trx }: { events: readonly ReceivedEvent[]; trx: Knex.Transaction },
 ): Promise<HandledBatch> {
   const incoming = events.flatMap(({ event, body }) => {
@@ -18,6 +18,6 @@ export async function recordEvents(
     return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
   });
   if (incoming.length === 0) return { handled: new Set() };
-  const additions = await feedWriter(trx).record(incoming, await time(trx));
+  const additions = await feedWriter(trx).record(incoming, time.parameter());
   return { handled: new Set(additions.flatMap(({ eventIds }) => eventIds)) };
 }
