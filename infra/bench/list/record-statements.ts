@@ -16,20 +16,13 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<St
   const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown };
   const { query } = client;
   client.query = function (this: { user?: string }, ...args: unknown[]) {
-    const [together] = args as [{ statements?: { text: string; values: unknown[]; name: string }[] }];
-    if (typeof together === 'object' && together.statements !== undefined) {
-      for (const { text, values, name } of together.statements) {
-        statements.push({ text, values, name: name === '' ? undefined : name, role: this.user });
-      }
-      return query.apply(this, args);
-    }
     // The second argument may be a callback instead of values.
-    const [sent, values] = args as [string | pg.QueryConfig | { queries: readonly pg.QueryConfig[] }, unknown];
+    const [sent, values] = args as [string | pg.QueryConfig | { statements: readonly pg.QueryConfig[] }, unknown];
     const configs: readonly pg.QueryConfig[] =
       typeof sent === 'string'
         ? [{ text: sent, values: Array.isArray(values) ? values : [] }]
-        : 'queries' in sent
-          ? sent.queries
+        : 'statements' in sent
+          ? sent.statements
           : [sent];
     for (const { text, values: bound, name } of configs) {
       statements.push({ text, values: bound ?? [], name: name === '' ? undefined : name, role: this.user });

@@ -84,10 +84,8 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       {
         queue: QUEUES.webhookIncidents,
         findWanted: async (events) => findWantedEvents(database, events),
-        handleBatch: {
-          directly: async (events, transaction) =>
-            queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, transaction }),
-        },
+        handleBatch: async (events, trx) =>
+          queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, trx }),
       },
       {
         queue: QUEUES.webhookFeed,

@@ -136,8 +136,7 @@ async function handle(
   const { log, limits } = from.options;
   const { request } = exchange;
   const requestId = requestIdOf(request);
-  const params =
-    route.params === undefined ? {} : validate(route.params, readPath(exchange.params, route.params));
+  const params = route.params === undefined ? {} : validate(route.params, readPath(exchange.params, route.params));
   const idempotencyKey = route.idempotent === true ? readIdempotencyKey(headerOf(request, IDEMPOTENCY)) : undefined;
   const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
   const search = searchOf(request);

@@ -1,13 +1,5 @@
 import type { Envelope, QueueDefinition } from '@tocsin/contracts';
-import {
-  databaseFailure,
-  type DirectTransaction,
-  isDatabaseUnavailable,
-  type Knex,
-  type Logger,
-  type Metrics,
-  runDirectTransaction,
-} from '@tocsin/runtime';
+import { databaseFailure, isDatabaseUnavailable, type Knex, type Logger, type Metrics } from '@tocsin/runtime';
 import { type BatchBounds, collectBatches } from './batch-collector.ts';
 import type { Broker, Disposition, IncomingMessage, Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
@@ -36,12 +28,6 @@ export interface HandledBatch {
  */
 export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
 
-/** The same in a transaction of few round trips. */
-export type HandleBatchDirectly = (
-  events: readonly ReceivedEvent[],
-  transaction: DirectTransaction,
-) => Promise<HandledBatch>;
-
 /**
  * Returns the events that have an effect, before a transaction begins. The others are acknowledged. They leave no inbox
  * row, so they must have no effect at a further delivery either.
@@ -52,7 +38,7 @@ export interface BatchConsumerOptions {
   broker: Broker;
   database: Knex;
   queue: QueueDefinition;
-  handleBatch: HandleBatch | { directly: HandleBatchDirectly };
+  handleBatch: HandleBatch;
   /** Default: all events are wanted. */
   findWanted?: FindWanted;
   log: Logger;
@@ -84,11 +70,6 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
   const waits = hasOrder ? PATIENT_WAITS : RETRY_WAITS;
   const count = (outcome: ConsumerOutcome, messages = 1) => observed.count(outcome, messages);
 
-  const handleInTransaction = async (wanted: readonly ReceivedEvent[]): Promise<HandledBatch> =>
-    typeof handleBatch === 'function'
-      ? database.transaction(async (trx) => handleBatch(wanted, trx))
-      : runDirectTransaction(database, async (transaction) => handleBatch.directly(wanted, transaction));
-
   /** Returns what to do with each of the events, in their order. */
   const handleEvents = async (events: readonly ReceivedEvent[]): Promise<Disposition[]> => {
     const all = (disposition: Disposition, outcome: ConsumerOutcome): Disposition[] => {
@@ -99,7 +80,8 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
       if (subscription.isPaused()) return all('requeue', 'returned');
       try {
         const wanted = findWanted === undefined ? events : await findWanted(events);
-        const { handled, onCommit } = wanted.length === 0 ? NOTHING : await handleInTransaction(wanted);
+        const { handled, onCommit } =
+          wanted.length === 0 ? NOTHING : await database.transaction(async (trx) => handleBatch(wanted, trx));
         subscription.resume();
         const known = new Set(wanted.filter(({ event }) => !handled.has(event.id)));
         for (const one of events) if (!known.has(one)) observed.observeDelay(one.event.occurred_at);

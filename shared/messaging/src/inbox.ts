@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runAllPrepared } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */
 export async function createInboxTable(knex: Knex): Promise<void> {
@@ -44,6 +44,6 @@ export async function claimInInbox(
   queue: QueueDefinition,
   messageIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const [inserted] = await runAllPrepared(trx, [claimStatement(queue, messageIds)]);
+  const [inserted] = await runTogether(trx, [claimStatement(queue, messageIds)]);
   return new Set(inserted.map(({ message_id: id }) => id));
 }

@@ -2,7 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { sharedLimits, unsharedLimits } from './connection-shares.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
-import type { PreparedStatement } from './direct-query.ts';
+import type { PreparedStatement, PreparedStatements, RowsOfEach } from './direct-query.ts';
 import { instantFromPostgres } from './instant.ts';
 import { PooledClient, type PooledConfig, runDirectly, runStatement } from './pooled-client.ts';
 import type { PooledConnection } from './pooled-connection.ts';
@@ -98,22 +98,24 @@ export async function runPrepared<Row>(db: Knex, name: string, text: string, val
 }
 
 /**
- * Runs statements of a transaction in their order, in one round trip. If one fails, those after it are not executed.
- * Returns the rows of each.
+ * Runs statements one after the other, in one round trip. In the isolation level READ COMMITTED each has a snapshot of its
+ * own, so it sees what was committed before it began. If one fails, those after it are not executed. Returns the rows of
+ * each.
+ * @param db may be a transaction; the statements are then part of it. Otherwise they are a transaction of their own
  */
-export const runTogether = async (
-  trx: Knex.Transaction,
-  statements: readonly PreparedStatement[],
-): Promise<unknown[][]> => runAll(trx, statements);
+export const runTogether = async <Rows extends readonly unknown[]>(
+  db: Knex,
+  statements: PreparedStatements<Rows>,
+): Promise<RowsOfEach<Rows>> => (await runAll(db, statements)) as RowsOfEach<Rows>;
 
 /**
  * Runs the last statements of a transaction like `runTogether`, and commits it in the same round trip. Nothing may follow
  * but the end of the transaction's function.
  */
-export const commitWith = async (
+export const commitWith = async <Rows extends readonly unknown[]>(
   trx: Knex.Transaction,
-  statements: readonly PreparedStatement[],
-): Promise<unknown[][]> => runAll(trx, statements, { commit: true });
+  statements: PreparedStatements<Rows>,
+): Promise<RowsOfEach<Rows>> => (await runAll(trx, statements, { commit: true })) as RowsOfEach<Rows>;
 
 async function runAll(
   db: Knex,

@@ -7,7 +7,7 @@ interface Connection {
   /** The texts of the prepared statements, by name. */
   readonly parsedStatements: Record<string, string | undefined>;
   parse(statement: { name: string; text: string }): void;
-  bind(portal: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  bind(portal: { statement: string; values: unknown[] }): void;
   describe(object: { type: 'P'; name: string }): void;
   execute(portal: object): void;
   sync(): void;
@@ -31,13 +31,26 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 /** The prepared statements of each connection whose columns are known. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>();
 
-/** A statement with its values. A name makes it a prepared statement, which each connection parses once. */
-export interface PreparedStatement {
+/**
+ * A statement with its values; `Row` is the type of its rows. A name makes it a prepared statement, which each connection
+ * parses once.
+ */
+export interface PreparedStatement<Row = unknown> {
   /** Empty for a statement that is executed once. */
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Never set; it makes `Row` part of the type. */
+  readonly row?: Row;
 }
+
+/** Statements by the types of their rows. */
+export type PreparedStatements<Rows extends readonly unknown[]> = readonly [
+  ...{ [Index in keyof Rows]: PreparedStatement<Rows[Index]> },
+];
+
+/** The rows of each statement. */
+export type RowsOfEach<Rows extends readonly unknown[]> = { [Index in keyof Rows]: Rows[Index][] };
 
 /**
  * Statements that are sent at once, as an object with the methods that `pg.Client` calls. If one fails, the server executes
@@ -95,25 +108,33 @@ export class DirectQuery {
     }
     parsed.clear();
     this.#connection = connection;
+    const values = this.#sendableValues();
     connection.stream.cork();
     try {
-      for (const [index, { name, text, values }] of this.statements.entries()) {
+      for (const [index, { name, text }] of values === undefined ? [] : this.statements.entries()) {
         const isParsed = name !== '' && parsedText(name) !== undefined;
         if (!isParsed) connection.parse({ name, text });
         parsed.set(name, text);
         if (isParsed) this.#readers[index] = readers.get(connection)?.get(name);
-        connection.bind({ statement: name, values: values as unknown[], valueMapper: prepareValue });
+        connection.bind({ statement: name, values: values?.[index] ?? [] });
         if (this.#readers[index] === undefined) connection.describe({ type: 'P', name: '' });
         connection.execute({});
       }
-    } catch (error) {
-      // A value that cannot be sent. Nothing after it is sent.
-      this.#failure ??= error;
     } finally {
       connection.sync();
       connection.stream.uncork();
     }
     return null;
+  }
+
+  /** The values of each statement as they are sent; undefined if one cannot be sent: then nothing is. */
+  #sendableValues(): unknown[][] | undefined {
+    try {
+      return this.statements.map(({ values }) => values.map((value) => prepareValue(value)));
+    } catch (error) {
+      this.#failure = error;
+      return undefined;
+    }
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {

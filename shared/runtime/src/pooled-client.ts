@@ -151,7 +151,10 @@ export class PooledClient extends PostgresClient {
     return super.transaction(withinTransaction, config, outerTransaction);
   }
 
-  override async _query(connection: PooledConnection, statement: { sql: string; response?: unknown }): Promise<unknown> {
+  override async _query(
+    connection: PooledConnection,
+    statement: { sql: string; response?: unknown },
+  ): Promise<unknown> {
     const { sql } = statement;
     if ((this as { transacting?: boolean }).transacting === true) {
       const isBegin = BEGIN.test(sql);
@@ -196,7 +199,11 @@ async function hasBegun(connection: PooledConnection): Promise<void> {
   if (transaction === undefined) return;
   const sql = takeBegin(transaction);
   if (sql === undefined) await transaction.beginning;
-  else await begins(transaction, runStatement(connection, { sql }, async () => connection.query(sql)));
+  else
+    await begins(
+      transaction,
+      runStatement(connection, { sql }, async () => connection.query(sql)),
+    );
 }
 
 /** The BEGIN that has to be sent now. @throws after the COMMIT */
@@ -239,17 +246,21 @@ export async function runDirectly(
     ...statements,
     ...(commit ? [COMMIT_STATEMENT] : []),
   ];
-  const running = runStatement(connection, describe(sent, { inTransaction: transaction !== undefined, commit }), async () => {
-    const query = new DirectQuery(sent, types);
-    void connection.query(query);
-    try {
-      return await query.rows;
-    } catch (error) {
-      // Instead of the stack of the socket that received the error.
-      if (Error.isError(error)) Error.captureStackTrace(error);
-      throw error;
-    }
-  });
+  const running = runStatement(
+    connection,
+    describe(sent, { inTransaction: transaction !== undefined, commit }),
+    async () => {
+      const query = new DirectQuery(sent, types);
+      void connection.query(query);
+      try {
+        return await query.rows;
+      } catch (error) {
+        // Instead of the stack of the socket that received the error.
+        if (Error.isError(error)) Error.captureStackTrace(error);
+        throw error;
+      }
+    },
+  );
   let rows: unknown[][];
   try {
     rows = await (transaction === undefined || begin === undefined ? running : begins(transaction, running));
@@ -270,7 +281,8 @@ function describe(
   const sql = first?.text ?? '';
   if (statements.length > 1) {
     const name = statements.map((statement) => statement.name || summaryOf(statement.text)).join(', ');
-    return { sql, name, count: statements.length, mayWrite: commit };
+    const mayWrite = inTransaction ? commit : statements.some(({ text }) => !READ.test(text));
+    return { sql, name, count: statements.length, mayWrite };
   }
   return { sql, ...(first?.name && { name: first.name }), ...(inTransaction && { mayWrite: commit }) };
 }
@@ -320,13 +332,14 @@ export async function runStatement<Result>(
 /** Whether the server reported the error; only then it has a severity. */
 const isResponse = (error: unknown): boolean => typeof (error as { severity?: unknown }).severity === 'string';
 
+/** Begins a statement that changes nothing. */
+const READ = /^\s*(?:select|begin|rollback|set|show)\b/i;
+
 /**
  * Whether a statement whose result was lost may have changed something: a COMMIT, or a write that is a transaction of its
  * own. All other statements of a transaction are rolled back with it.
  */
 function mayHaveWritten(connection: PooledConnection, sql: string): boolean {
   // The state before the statement.
-  return connection.getTransactionStatus() === 'I'
-    ? !/^\s*(?:select|begin|rollback|set|show)\b/i.test(sql)
-    : /^\s*commit\b/i.test(sql);
+  return connection.getTransactionStatus() === 'I' ? !READ.test(sql) : /^\s*commit\b/i.test(sql);
 }

@@ -145,7 +145,7 @@ describe('when the server vanishes without closing its connections', () => {
     const pool = openPool();
     await openConnections(pool, 2);
     const write = { name: 'write', text: 'insert into written values (3)', values: [] };
-    const together = async (send: typeof runTogether) => {
+    const together = async (send: typeof commitWith) => {
       const error = await errorOf(pool.transaction(async (trx) => send(trx, [write])));
       return [databaseFailure(error), isOutcomeUnknown(error)];
     };

@@ -64,7 +64,15 @@ export async function archiveIncident(dependencies: Dependencies, command: Archi
     const now = dependencies.clock.now();
     const change = archive(before, principal.user_id, now);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.archived', commit: true });
+    return saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change,
+      now,
+      event: 'incident.archived',
+      commit: true,
+    });
   });
   dependencies.wakeRelay();
   return archived;
@@ -81,7 +89,15 @@ export async function restoreIncident(dependencies: Dependencies, command: Archi
     const change = restore(before);
     if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = dependencies.clock.now();
-    return saveIncident({ trx, author: authorOf(command), before, change, now, event: 'incident.restored', commit: true });
+    return saveIncident({
+      trx,
+      author: authorOf(command),
+      before,
+      change,
+      now,
+      event: 'incident.restored',
+      commit: true,
+    });
   });
   dependencies.wakeRelay();
   return restored;

@@ -1,9 +1,9 @@
 import {
-  type DirectTransaction,
   type Instant,
   type Knex,
   type PreparedStatement,
   runPrepared,
+  runTogether,
   type Sealed,
 } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../domain/delivery.ts';
@@ -145,11 +145,11 @@ const candidatesBetween = (
  * begin after the workspace `after`. The caller must hold the lock of the limits.
  */
 export async function findCandidates(
-  transaction: DirectTransaction,
+  trx: Knex.Transaction,
   now: Instant,
   { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
 ): Promise<Candidate[]> {
-  const [first, rest] = await transaction.run([
+  const [first, rest] = await runTogether(trx, [
     candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
     candidatesBetween([0, after], now, exhausted),
   ]);

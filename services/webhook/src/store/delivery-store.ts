@@ -3,7 +3,7 @@ import {
   type Instant,
   type Knex,
   type PreparedStatement,
-  runAllPrepared,
+  runTogether,
   runPrepared,
 } from '@tocsin/runtime';
 import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, type RetryDecision } from '../domain/delivery.ts';
@@ -117,7 +117,7 @@ export function deliveryStore(db: Knex) {
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
-      const [[row]] = await runAllPrepared(db, [lengthsStatement([workspaceId])]);
+      const [[row]] = await runTogether(db, [lengthsStatement([workspaceId])]);
       return row?.length ?? 0;
     },
 

@@ -3,7 +3,7 @@ import {
   type Instant,
   type Knex,
   type PreparedStatement,
-  runAllPrepared,
+  runTogether,
   runPrepared,
 } from '@tocsin/runtime';
 import {
@@ -170,12 +170,12 @@ export function limitStore(db: Knex) {
   return {
     /** Locks the limits until the transaction ends. */
     async lock(): Promise<void> {
-      await runAllPrepared(db, [limitStatements.lock()]);
+      await runTogether(db, [limitStatements.lock()]);
     },
 
     /** What the limits allow at `now`. */
     async budget(kind: RequestKind, { now, limits }: { now: Instant; limits: RequestLimits }): Promise<Budget> {
-      const [windows, slots] = await runAllPrepared(db, [
+      const [windows, slots] = await runTogether(db, [
         limitStatements.usedWindows(now),
         limitStatements.usedSlots(now),
       ]);
@@ -184,7 +184,7 @@ export function limitStore(db: Knex) {
 
     /** Takes slots, and counts their requests in the windows of `now`. */
     async openSlots(slots: readonly Slot[], now: Instant): Promise<void> {
-      if (slots.length > 0) await runAllPrepared(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
+      if (slots.length > 0) await runTogether(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
     },
 
     /** Undefined when the slot was released or its lease has expired. */
@@ -196,7 +196,7 @@ export function limitStore(db: Knex) {
     /** Frees the slot of a request that was not sent, and removes it from its windows. */
     async releaseSlot(slot: HeldSlot): Promise<void> {
       const keys = windowKeys(slot.kind, slot);
-      await runAllPrepared(db, [
+      await runTogether(db, [
         closeSlot(slot.token),
         {
           name: 'uncount-request',
@@ -208,7 +208,7 @@ export function limitStore(db: Knex) {
 
     /** Frees the slot of a finished request. Does not need the lock, because it only frees capacity. */
     async closeSlot(token: string): Promise<void> {
-      await runAllPrepared(db, [closeSlot(token)]);
+      await runTogether(db, [closeSlot(token)]);
     },
 
     /** The address that a host had when it was last resolved. */

@@ -3,7 +3,7 @@ import {
   type Instant,
   type Knex,
   type PreparedStatement,
-  runAllPrepared,
+  runTogether,
   runPrepared,
   type Sealed,
 } from '@tocsin/runtime';
@@ -156,7 +156,7 @@ const LOCK_WORKSPACES = `
  * workspaces are locked in the order of their IDs, so that transactions cannot wait for each other in a circle.
  */
 export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readonly number[]): Promise<void> {
-  await runAllPrepared(trx, [lockStatement(workspaceIds)]);
+  await runTogether(trx, [lockStatement(workspaceIds)]);
 }
 
 /** What `lockWorkspaces` runs. */

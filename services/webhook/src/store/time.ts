@@ -1,4 +1,4 @@
-import { type Clock, type Instant, type Knex, type PreparedStatement, runAllPrepared } from '@tocsin/runtime';
+import { type Clock, type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 
 /** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
 export type ReadTime = (db: Knex) => Promise<Instant>;
@@ -24,7 +24,7 @@ export const timeStatement = (parameter: Instant | null): PreparedStatement<{ no
 
 export const databaseTime: Time = Object.assign(
   async (db: Knex) => {
-    const [[row]] = await runAllPrepared(db, [timeStatement(null)]);
+    const [[row]] = await runTogether(db, [timeStatement(null)]);
     return (row as { now: Instant }).now;
   },
   { parameter: () => null },

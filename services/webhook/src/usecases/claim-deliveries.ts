@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { addMilliseconds, runDirectTransaction } from '@tocsin/runtime';
+import { addMilliseconds, commitWith, runTogether } from '@tocsin/runtime';
 import { chooseFairly } from '../domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../domain/limits.ts';
 import { type Claim, findCandidates, leaseStatement, toClaim } from '../store/claim-store.ts';
@@ -15,9 +15,9 @@ export async function claimDeliveries(
   { database, time, requestLimits }: Pick<Dependencies, 'database' | 'time' | 'requestLimits'>,
   blockedHosts: readonly string[],
 ): Promise<Claim[]> {
-  return runDirectTransaction(database, async (transaction) => {
+  return database.transaction(async (trx) => {
     // The time and what is used are read by statements after the one that waits for the lock.
-    const [[dispatcher], windows, slots] = await transaction.run([
+    const [[dispatcher], windows, slots] = await runTogether(trx, [
       limitStatements.lock(),
       limitStatements.usedWindows(time.parameter()),
       limitStatements.usedSlots(time.parameter()),
@@ -26,7 +26,7 @@ export async function claimDeliveries(
     const { last_workspace_id: after } = dispatcher;
     const { now, budget } = budgetOf('delivery', { windows, slots }, requestLimits);
     if (budget.exhaustedKeys('all').length > 0) return [];
-    const candidates = await findCandidates(transaction, now, {
+    const candidates = await findCandidates(trx, now, {
       after,
       exhausted: {
         workspaces: budget.exhaustedKeys('workspace').map(Number),
@@ -43,7 +43,7 @@ export async function claimDeliveries(
       slot: { token: randomUUID(), kind: 'delivery' as const, workspaceId, host, ip },
     }));
     const tokens = new Map(opened.map(({ deliveryId, slot }) => [deliveryId, slot.token]));
-    const [leased] = await transaction.commit([
+    const [leased] = await commitWith(trx, [
       leaseStatement(tokens, { now, until: addMilliseconds(now, LEASE_DURATION) }),
       ...limitStatements.openSlots(
         opened.map(({ slot }) => slot),

@@ -1,6 +1,6 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
 import { claimStatement, type HandledBatch, type ReceivedEvent } from '@tocsin/messaging';
-import type { DirectTransaction, Knex } from '@tocsin/runtime';
+import { commitWith, type Knex, runTogether } from '@tocsin/runtime';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeStatement } from '../store/activity-store.ts';
 import { lengthsStatement, queueStatement } from '../store/delivery-store.ts';
@@ -48,9 +48,9 @@ export async function findWantedEvents(database: Knex, events: readonly Received
  */
 export async function queueEvents(
   dependencies: QueueDependencies,
-  { events, transaction }: { events: readonly ReceivedEvent[]; transaction: DirectTransaction },
+  { events, trx }: { events: readonly ReceivedEvent[]; trx: Knex.Transaction },
 ): Promise<HandledBatch> {
-  const [claimed, subscriptions] = await transaction.run([
+  const [claimed, subscriptions] = await runTogether(trx, [
     claimStatement(
       QUEUES.webhookIncidents,
       events.map(({ event }) => event.id),
@@ -74,7 +74,7 @@ export async function queueEvents(
   const workspaceIds = [...new Set(candidates.map(({ source }) => source.event.workspace.id))];
   // Statements after the lock of the subscriptions: they see the intervals of the statuses that are locked. The queues
   // are counted by a statement after the lock of their workspaces.
-  const [active, , lengths, [time]] = await transaction.run([
+  const [active, , lengths, [time]] = await runTogether(trx, [
     activeStatement(candidates),
     lockStatement(workspaceIds),
     lengthsStatement(workspaceIds),
@@ -94,7 +94,7 @@ export async function queueEvents(
   if (queued.length === 0 || time === undefined) return { handled };
 
   const { resourceUrl: template, wakeDispatcher } = dependencies;
-  await transaction.commit([
+  await commitWith(trx, [
     queueStatement(
       queued.map(({ event, trace, recipients: own }) => ({ ...storedEvent(event, template), trace, recipients: own })),
       time.now,
