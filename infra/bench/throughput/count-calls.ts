@@ -6,7 +6,7 @@ import { createLogger, openRedis } from '@tocsin/runtime';
 import { testServers } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../../apps.ts';
 import type { BenchCase } from './cases.ts';
-import type { Bench } from './run-case.ts';
+import { type Bench, readRevisions } from './run-case.ts';
 import type { StatementProxy } from './statement-proxy.ts';
 
 /** What one request of a case does, what follows its response included. */
@@ -30,11 +30,13 @@ export async function countCalls(
 ): Promise<CallCounts[]> {
   const results: CallCounts[] = [];
   for (const benchCase of cases) {
+    const requests = benchCase.requests(bench.world);
     const run = async () => {
+      await readRevisions(bench, requests);
       await bench.load.run({
         addresses: bench.system.addresses,
         clients: CLIENTS,
-        requests: benchCase.requests(bench.world),
+        requests,
         seconds: Number.MAX_SAFE_INTEGER,
         count: REQUESTS,
       });

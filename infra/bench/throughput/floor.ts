@@ -85,7 +85,7 @@ async function operations(): Promise<Record<string, Operation>> {
         ids.incident,
       ]),
     '/list': async (ids) => query('list', list(''), [ids.workspace]),
-    '/filtered': async (ids) => query('filtered', list(`and status = 'open' and severity = 'sev3'`), [ids.workspace]),
+    '/filtered': async (ids) => query('filtered', list(`and status = 'open' and severity = 'sev2'`), [ids.workspace]),
     '/create': async (ids) => query('create', insertIncident, [ids.workspace, ids.incident, ...newIncident.bindings]),
     '/patch': async (ids) =>
       query(

@@ -43,7 +43,7 @@ export async function runCase(
   const { clients, rounds, seconds } = options;
   const { system, floor, load, world } = bench;
   const requests = benchCase.requests(world);
-  if (requests.some(({ revision }) => revision !== undefined)) await readRevisions(bench, requests);
+  await readRevisions(bench, requests);
   const tocsin: Sample[] = [];
   const bare: Sample[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -58,7 +58,7 @@ export async function runCase(
         groups: await system.groups(),
         run: async () => {
           const result = await load.run({ addresses: system.addresses, clients, requests, seconds });
-          if (requests.some(({ revision }) => revision !== undefined)) await readRevisions(bench, requests);
+          await readRevisions(bench, requests);
           return result;
         },
         ...(benchCase.hasTail && { drained: system.drained }),
@@ -105,13 +105,15 @@ async function floorBackends({ system }: Bench): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** The requests that name a revision continue with the present one. */
-async function readRevisions({ system }: Bench, requests: { path: string; revision?: number }[]): Promise<void> {
+/** Requests that name a revision continue with the present one. */
+export async function readRevisions({ system }: Bench, requests: { path: string; revision?: number }[]): Promise<void> {
+  const versioned = requests.filter(({ revision }) => revision !== undefined);
+  if (versioned.length === 0) return;
   const { rows } = await system.sql.query<{ id: number; revision: number }>(
     'select id::int, revision::int from incident.incidents',
   );
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
-  for (const request of requests) request.revision = revisions.get(Number(request.path.split('/').at(-1))) ?? 1;
+  for (const request of versioned) request.revision = revisions.get(Number(request.path.split('/').at(-1))) ?? 1;
 }
 
 const medianOf = (numbers: readonly number[]): number => {

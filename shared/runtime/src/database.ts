@@ -4,8 +4,10 @@ import { sharedLimits, unsharedLimits } from './connection-shares.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
 import type { PreparedStatement, PreparedStatements, RowsOfEach } from './direct-query.ts';
 import { instantFromPostgres } from './instant.ts';
-import { PooledClient, type PooledConfig, runDirectly, runStatement } from './pooled-client.ts';
+import { PooledClient, type PooledConfig } from './pooled-client.ts';
 import type { PooledConnection } from './pooled-connection.ts';
+import { runStatement } from './run-statement.ts';
+import { runDirectly } from './transactions.ts';
 
 export type { Knex, PreparedStatement };
 

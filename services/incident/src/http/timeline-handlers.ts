@@ -29,7 +29,7 @@ export function timelineHandlers({
 > {
   const { database } = dependencies;
   const eventReply = async (event: TimelineEvent) => ({
-    body: { event: timelineEventView(event, await attachmentsOf(database, [event.id]), attachmentUrl) },
+    body: { event: timelineEventView(event, await attachmentsOf(database, event.id), attachmentUrl) },
     revision: event.revision,
   });
   return {

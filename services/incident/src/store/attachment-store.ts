@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 
 /** A file of a timeline event. Another system stores it; this service only reads the record. */
 export interface Attachment {
@@ -27,12 +27,21 @@ const COLUMNS = {
 
 const mapping = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
 
-/** Returns the attachments of some events in the order of their creation. */
-export async function attachmentsOf(db: Knex, eventIds: readonly number[]): Promise<Attachment[]> {
-  if (eventIds.length === 0) return [];
-  const rows = await db('timeline_attachments')
-    .whereIn('timeline_event_id', eventIds)
-    .orderBy('id')
-    .select<RowOf<Attachment, typeof COLUMNS>[]>(mapping.names);
-  return rows.map(mapping.toEntity);
+type AttachmentRow = RowOf<Attachment, typeof COLUMNS>;
+
+/** Selects the attachments of some events in the order of their creation. */
+export const selectAttachments = (eventIds: readonly number[]): PreparedStatement<AttachmentRow> => ({
+  name: 'find-attachments',
+  text: `
+    select ${mapping.names.join(', ')} from timeline_attachments
+    where timeline_event_id = any($1::bigint[]) order by id`,
+  values: [eventIds],
+});
+
+export const toAttachment = (row: AttachmentRow): Attachment => mapping.toEntity(row);
+
+/** Returns the attachments of an event in the order of their creation. */
+export async function attachmentsOf(db: Knex, eventId: number): Promise<Attachment[]> {
+  const [rows] = await runTogether(db, [selectAttachments([eventId])]);
+  return rows.map(toAttachment);
 }

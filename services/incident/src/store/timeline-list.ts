@@ -1,12 +1,12 @@
 import { invalidRequest, MAX_PAGE_BYTES } from '@tocsin/http';
 import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { type Instant, type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
-import { attachmentsOf } from './attachment-store.ts';
+import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';
 import { MAX_COMPARED_BYTES } from './contains-text.ts';
 import { incidentStore } from './incident-store.ts';
-import { all, run, type Sql, sql } from './list/sql.ts';
+import { all, run, type Sql, sql, statementOf } from './list/sql.ts';
 import { propertyConditions, textConditions, timeConditions } from './timeline-conditions.ts';
 import {
   LISTED_TIMELINE_COLUMNS,
@@ -56,17 +56,16 @@ export async function readTimeline(database: Knex, query: TimelineQuery) {
       const { lastEventAt } = await incidentStore(trx, query.workspaceId).get(query.incidentId);
       const bounds = all([sql`incident_id = ${query.incidentId}`, ...timeConditions(query.filters)]);
       if (query.filters.text !== null) await checkComparedText(trx, query.filters, bounds);
-      const { ids, counts } = await matchAndCount(trx, query, bounds);
-      const listed = await readListed(trx, ids);
+      const [counted, tags] = await runTogether(trx, [matchAndCount(query, bounds), countTags(bounds)]);
+      const { ids, counts } = idsAndCounts(counted);
+      const { listed, attachments } = await readListed(trx, ids);
       const events = await readEvents(trx, listed);
       return {
         listed,
         events,
-        counts: { ...counts, tags: await countTags(trx, bounds) },
-        attachments: await attachmentsOf(
-          trx,
-          events.map(({ id }) => id),
-        ),
+        counts: { ...counts, tags: byKey(tags) },
+        // Of some events that the page may not show, too.
+        attachments,
         latestStartedAt: lastEventAt,
       };
     },
@@ -99,12 +98,20 @@ interface Count {
   events: number;
 }
 
+/** A count; the row of all events has the IDs of the page, too. */
+interface CountRow extends Count {
+  by: 'type' | 'source' | 'all';
+  matched: number;
+  ids: string[] | null;
+}
+
+const named = namesFirst('timeline');
+
 /** The IDs of the events of the page, in its order, and all counts except those of tags. Searches each event once. */
-async function matchAndCount(
-  trx: Knex.Transaction,
+function matchAndCount(
   { workspaceId, filters, limit, after }: TimelineQuery,
   bounds: Sql,
-): Promise<{ ids: readonly number[]; counts: Omit<TimelineCounts, 'tags'> }> {
+): PreparedStatement<CountRow> {
   const { direction, follows } =
     filters.order === 'asc' ? { direction: sql`asc`, follows: sql`>` } : { direction: sql`desc`, follows: sql`<` };
   const order = sql`started_at ${direction}, id ${direction}`;
@@ -112,8 +119,8 @@ async function matchAndCount(
     after === undefined
       ? sql`true`
       : sql`(started_at, id) ${follows} (${after.startedAt}::timestamptz, ${after.id}::bigint)`;
-  const rows = await run<Count & { by: 'type' | 'source' | 'all'; matched: number; ids: string[] | null }>(
-    trx,
+  return statementOf(
+    named,
     sql`
       with event as materialized (
         select id, started_at, type, source,
@@ -138,6 +145,9 @@ async function matchAndCount(
       from ranked
       where rank <= ${MAX_COUNTED}`,
   );
+}
+
+function idsAndCounts(rows: readonly CountRow[]): { ids: number[]; counts: Omit<TimelineCounts, 'tags'> } {
   const total = rows.find(({ by }) => by === 'all');
   return {
     ids: (total?.ids ?? []).map(Number),
@@ -150,9 +160,9 @@ async function matchAndCount(
   };
 }
 
-async function countTags(trx: Knex.Transaction, bounds: Sql): Promise<Record<string, number>> {
-  const rows = await run<Count>(
-    trx,
+const countTags = (bounds: Sql): PreparedStatement<Count> =>
+  statementOf(
+    named,
     sql`
       select tag as key, count(*) as events
       from timeline_events cross join unnest(tags) as tag
@@ -161,20 +171,26 @@ async function countTags(trx: Knex.Transaction, bounds: Sql): Promise<Record<str
       order by events desc, tag collate "C"
       limit ${MAX_COUNTED}`,
   );
-  return byKey(rows);
-}
 
 /** Not by assignment, because a type may be `__proto__`. */
 const byKey = (counts: readonly Count[]): Record<string, number> =>
   Object.fromEntries(counts.map(({ key, events }) => [key, events]));
 
-/** The events with these IDs, in the order of the IDs. */
-async function readListed(trx: Knex.Transaction, ids: readonly number[]): Promise<Listed<TimelineEvent>[]> {
-  const rows = await trx('timeline_events')
-    .whereIn('id', ids)
-    .select<ListedRow<TimelineRow>[]>(trx.raw(LISTED_TIMELINE_COLUMNS));
+const selectListed = (ids: readonly number[]): PreparedStatement<ListedRow<TimelineRow>> => ({
+  name: 'list-timeline-events',
+  text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where id = any($1::bigint[])`,
+  values: [ids],
+});
+
+/** The events with these IDs, in the order of the IDs, and their attachments. */
+async function readListed(
+  trx: Knex.Transaction,
+  ids: readonly number[],
+): Promise<{ listed: Listed<TimelineEvent>[]; attachments: Attachment[] }> {
+  if (ids.length === 0) return { listed: [], attachments: [] };
+  const [rows, attachments] = await runTogether(trx, [selectListed(ids), selectAttachments(ids)]);
   const byId = new Map(rows.map((row) => [row.id, toListedEvent(row)]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+  return { listed: ids.flatMap((id) => byId.get(id) ?? []), attachments: attachments.map(toAttachment) };
 }
 
 /** JSON is never shorter than the text in it, so no page needs more of these texts. */

@@ -1,4 +1,4 @@
-import { type Knex, preparesFirst, runOnce } from '@tocsin/runtime';
+import { type Knex, type namesFirst, type PreparedStatement, preparesFirst, runOnce } from '@tocsin/runtime';
 
 type Scalar = string | number | boolean | null;
 type Value = Scalar | readonly Scalar[];
@@ -46,6 +46,10 @@ export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sq
 
 export const run = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
   runOnce<Row>(db, withNumbers(text), [...values]);
+
+/** A statement for `runTogether`. @param named what `namesFirst` returned */
+export const statementOf = <Row>(named: ReturnType<typeof namesFirst>, { text, values }: Sql): PreparedStatement<Row> =>
+  named(withNumbers(text), [...values]) as PreparedStatement<Row>;
 
 const runFirstTexts = preparesFirst('list');
 
