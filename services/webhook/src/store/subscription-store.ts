@@ -160,7 +160,7 @@ export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readon
 }
 
 /** What `lockWorkspaces` runs. */
-export const lockStatement = (workspaceIds: readonly number[]): PreparedStatement<unknown> => ({
+export const lockStatement = (workspaceIds: readonly number[]): PreparedStatement => ({
   name: 'lock-workspaces',
   text: LOCK_WORKSPACES,
   values: [workspaceIds.toSorted((a, b) => a - b)],
