@@ -2,10 +2,8 @@ export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build
 export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export {
   CHANGE_PAGE_LIMITS,
-  type ChangePage,
   type ChangesFrom,
   type ChangeSource,
-  type PageLimits,
   readAllChanges,
   readChangePage,
 } from './change-pages.ts';
@@ -41,13 +39,7 @@ export {
   STATEMENT_SEPARATOR,
   withConnection,
 } from './database.ts';
-export {
-  type DatabaseFailure,
-  databaseFailure,
-  failureOfSqlState,
-  isDatabaseUnavailable,
-  isOutcomeUnknown,
-} from './database-failure.ts';
+export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';
 export { type FairShares, fairShares } from './fair-shares.ts';
 export { databaseReadiness, type DatabaseReadiness, type ReadinessCheck, readiness, type Readiness } from './health.ts';
@@ -61,7 +53,7 @@ export {
   type Sealed,
 } from './keyring.ts';
 export { findKnownSecretViolation } from './known-secrets.ts';
-export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts';
+export { type Dispatcher, startDispatcher } from './dispatcher.ts';
 export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
@@ -70,7 +62,7 @@ export { listenForNotifications, type NotificationListener } from './notificatio
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
-export { type SharedRuns, sharedRuns } from './shared-runs.ts';
+export { sharedRuns } from './shared-runs.ts';
 export {
   type Attributes,
   type Context,
