@@ -80,16 +80,15 @@ async function incidentsOf(
   { sql }: BenchSystem,
   workspaces: readonly Workspace[],
 ): Promise<{ workspace: Workspace; id: number }[]> {
-  const found = await Promise.all(
-    workspaces.map(async (workspace) => {
-      const { rows } = await sql.query<{ id: number }>(
-        'select id::int from incident.incidents where workspace_id = $1 order by random() limit $2',
-        [workspace.id, IDS],
-      );
-      return rows.map(({ id }) => ({ workspace, id }));
-    }),
-  );
-  return found.flat();
+  const found: { workspace: Workspace; id: number }[] = [];
+  for (const workspace of workspaces) {
+    const { rows } = await sql.query<{ id: number }>(
+      'select id::int from incident.incidents where workspace_id = $1 order by random() limit $2',
+      [workspace.id, IDS],
+    );
+    for (const { id } of rows) found.push({ workspace, id });
+  }
+  return found;
 }
 
 async function measureCpu(
