@@ -1,5 +1,5 @@
 import { checkRevision, quotaOf } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Instant, Knex } from '@tocsin/runtime';
 import type { Configuration } from '../domain/configuration.ts';
 import type { Incident } from '../domain/incident.ts';
 import { archive, checkWritable, close, reopen, resolve, restore, type Transition } from '../domain/lifecycle.ts';
@@ -57,50 +57,39 @@ export async function reopenIncident(
  * Archives an incident: it leaves the lists and becomes read-only (contract: Lifecycle).
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
  */
-export async function archiveIncident(dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> {
-  const { principal, id, expectedRevision } = command;
-  const archived = await dependencies.database.transaction(async (trx) => {
-    const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
-    const now = dependencies.clock.now();
-    const change = archive(before, principal.user_id, now);
-    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    return saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change,
-      now,
-      event: 'incident.archived',
-      commit: true,
-    });
+export const archiveIncident = async (dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> =>
+  moveIncident(dependencies, command, {
+    event: 'incident.archived',
+    changeOf: (before, now) => archive(before, command.principal.user_id, now),
   });
-  dependencies.wakeRelay();
-  return archived;
-}
 
 /**
  * Restores an archived incident unchanged (contract: Lifecycle).
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
  */
-export async function restoreIncident(dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> {
+export const restoreIncident = async (dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> =>
+  moveIncident(dependencies, command, { event: 'incident.restored', changeOf: restore });
+
+/** Moves an incident into the archive or out of it. */
+async function moveIncident(
+  dependencies: Dependencies,
+  command: ArchiveCommand,
+  move: {
+    event: 'incident.archived' | 'incident.restored';
+    changeOf: (before: Incident, now: Instant) => Partial<Incident>;
+  },
+): Promise<Incident> {
   const { principal, id, expectedRevision } = command;
-  const restored = await dependencies.database.transaction(async (trx) => {
+  const { event, changeOf } = move;
+  const moved = await dependencies.database.transaction(async (trx) => {
     const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
-    const change = restore(before);
-    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
     const now = dependencies.clock.now();
-    return saveIncident({
-      trx,
-      author: authorOf(command),
-      before,
-      change,
-      now,
-      event: 'incident.restored',
-      commit: true,
-    });
+    const change = changeOf(before, now);
+    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+    return saveIncident({ trx, author: authorOf(command), before, change, now, event, commit: true });
   });
   dependencies.wakeRelay();
-  return restored;
+  return moved;
 }
 
 /**
