@@ -88,7 +88,7 @@ describeWithServers('a trace across all processes', () => {
     const gateway = child({ spanId: CLIENT_SPAN }, 'POST /api/v1/incidents', { 'tocsin.workspace': 'acme' });
     const forward = child(gateway, 'POST /api/v1/incidents', { 'server.service.name': 'tocsin-incident' });
     const incident = child(forward, 'POST /api/v1/incidents', { 'http.route': '/api/v1/incidents' });
-    child(incident, 'insert-incident', { 'db.system.name': 'postgresql' });
+    child(incident, 'insert-incident-key', { 'db.system.name': 'postgresql' });
     const publish = ofTrace().find(
       ({ parentSpanId, name }) => parentSpanId === incident.spanId && name.startsWith('publish '),
     );

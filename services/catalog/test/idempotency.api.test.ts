@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import { create, newWorkspace, startService, type TestService } from './service.ts';
 
 let service: TestService;
@@ -37,6 +38,43 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
     const first = await client.post(path, { name: 'a' }, key('k'));
     await client.delete(`${path}/${first.body[kind].id}`);
     expect((await client.post(path, { name: 'a' }, key('k'))).text).toBe(first.text);
+  });
+
+  test('never finds the slug or the quota of its own first request', async () => {
+    const { workspace } = newWorkspace();
+    const client = service.as({ workspace: { ...workspace, quotas: { [`${kind}s`]: 1 } } });
+    const send = async () => client.post(path, { name: 'a', slug: 'wanted' }, key('k'));
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
+    const first = answers.find(({ status }) => status === 201);
+    for (const { status, text, body } of answers) {
+      if (status === 201) expect(text).toBe(first?.text);
+      else expect(body.code).toBe('idempotency_in_progress');
+    }
+    expect(await send()).toMatchObject({ status: 201, text: first?.text });
+    expect(await client.post(path, { name: 'a', slug: 'wanted' }, key('other'))).toMatchObject({ status: 409 });
+    expect((await client.get(path)).body[`${kind}s`]).toHaveLength(1);
+  });
+
+  test('is in progress while another transaction has it, and nobody waits', async () => {
+    const { workspace } = newWorkspace();
+    const client = service.as({ workspace });
+    await client.post(path, { name: 'first' });
+    const send = async () => client.post(path, { name: 'a' }, key('k'));
+    let first: ReturnType<typeof send> | undefined;
+    await service.knex.transaction(async (trx) => {
+      await trx('workspace_versions').where({ workspace_id: workspace.id }).forUpdate().select('version');
+      first = send();
+      const waits = async () => {
+        const { rows } = await service.knex.raw(
+          `select 1 from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and usename = current_user`,
+        );
+        return rows.length > 0;
+      };
+      await eventually(waits, { what: 'the wait for the version' });
+      expect(await send()).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
+    });
+    expect(await first).toMatchObject({ status: 201 });
   });
 
   test('can be used again after an invalid request, and replays a conflict', async () => {

@@ -16,7 +16,7 @@ import { drainOf } from './drain.ts';
 import { notFound } from './errors.ts';
 import { HEARTBEAT } from './event-stream.ts';
 import type { Exchange } from './exchange.ts';
-import { IDEMPOTENCY_HOURS } from './idempotency.ts';
+import { IDEMPOTENCY_HOURS } from './idempotency-keys.ts';
 import type { PrincipalVerifier } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';

@@ -34,15 +34,13 @@ export { visibleFrom } from './history.ts';
 export { httpApp, type HttpAppOptions } from './http-app.ts';
 export type { HttpLimits } from './route-handler.ts';
 export {
-  idempotencyInProgress,
   createIdempotencyTable,
-  type ClaimedRow,
-  type IdempotencyClaim,
-  idempotently,
-  type Outcome,
   IDEMPOTENCY_HOURS,
+  type KeyState,
+  type Outcome,
   sweepIdempotencyKeys,
-} from './idempotency.ts';
+} from './idempotency-keys.ts';
+export { type IdempotencyClaim, type IdempotencyKey, idempotently, idempotentlyWithClaim } from './idempotency.ts';
 export { pagesOrAll } from './change-pages.ts';
 export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
-import { type Knex, openDatabase } from '@tocsin/runtime';
+import { commitWith, type Knex, openDatabase, runOnce } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,
   IDEMPOTENCY_HOURS,
   idempotently,
+  idempotentlyWithClaim,
   invalidRequest,
+  invalidState,
+  type KeyState,
+  notFound,
   type Reply,
   sweepIdempotencyKeys,
-  invalidState,
 } from '../src/index.ts';
 
 let database: TestDatabase;
@@ -36,7 +39,10 @@ interface Attempt {
   parent?: number;
   requestId?: string;
   hours?: number;
-  work?: () => void;
+  /** Runs before the key is locked, but after it is claimed. */
+  before?: () => unknown;
+  /** Runs in the transaction of the work. */
+  during?: (trx: Knex.Transaction) => unknown;
 }
 
 const requestOf = ({
@@ -46,7 +52,7 @@ const requestOf = ({
   parent = 1,
   requestId = 'r-1',
   hours = IDEMPOTENCY_HOURS,
-}: Omit<Attempt, 'work'>) => ({
+}: Attempt) => ({
   principal: testPrincipal({ user_id: user }),
   routeId: 'createThing',
   idempotencyKey: key,
@@ -56,23 +62,80 @@ const requestOf = ({
   requestId,
 });
 
+type Created = Promise<Reply<never>>;
+
+const insertThing = async (trx: Knex, key: string): Promise<string> => {
+  const [thing] = await trx('things').insert({ key }).returning<{ id: number }[]>('id');
+  return JSON.stringify(thing);
+};
+
+/** The ways to hold a key while a thing is created. */
+const WAYS = {
+  'a transaction': async (attempt: Attempt): Created =>
+    idempotently(knex, requestOf(attempt), async (key) => {
+      await attempt.before?.();
+      return knex.transaction(async (trx) => {
+        await key?.lock(trx);
+        await attempt.during?.(trx);
+        const text = await insertThing(trx, attempt.key);
+        const reply = { status: 201, text, revision: 1 };
+        if (key !== undefined) await commitWith(trx, [key.outcome(reply)]);
+        return reply;
+      });
+    }),
+
+  'one statement': async (attempt: Attempt): Created =>
+    idempotently(knex, requestOf(attempt), async (key) => {
+      await attempt.before?.();
+      return knex.transaction(async (trx) => {
+        if (key === undefined) throw new TypeError('there is a key');
+        const { state, insert, values } = key.parts(2);
+        const outcome = { status: '201', body: `json_build_object('id', id)::text`, revision: '1' };
+        const [result] = await runOnce<{ state: KeyState; body: string }>(
+          trx,
+          `with idempotency_key as materialized (
+             select ${state} as state
+           ), created as (
+             insert into things (key) select $1 where (select state from idempotency_key) = 'free' returning id
+           ), stored as (
+             ${insert(outcome)} from created returning body
+           )
+           select state, body from idempotency_key left join stored on true`,
+          [attempt.key, ...values],
+        );
+        key.check(result?.state);
+        await attempt.during?.(trx);
+        return { status: 201, text: result?.body ?? '', revision: 1 };
+      });
+    }),
+
+  'a claim': async (attempt: Attempt): Created =>
+    idempotentlyWithClaim(knex, requestOf(attempt), async (claim) => {
+      await attempt.before?.();
+      return knex.transaction(async (trx) => {
+        await attempt.during?.(trx);
+        const text = await insertThing(trx, attempt.key);
+        const reply = { status: 201, text, revision: 1 };
+        await claim?.finish(trx, reply);
+        return reply;
+      });
+    }),
+};
+const ALL = Object.entries(WAYS);
+const IN_TRANSACTION = ALL.filter(([name]) => name !== 'a claim');
+
 /** Creates a thing with an idempotency key. Returns the response, or the error code. */
-async function create({ work, ...attempt }: Attempt): Promise<Reply | string> {
-  try {
-    return await idempotently(knex, requestOf(attempt), async (claim) =>
-      knex.transaction(async (trx) => {
-        work?.();
-        const [thing] = await trx('things').insert({ key: attempt.key }).returning<{ id: number }[]>('id');
-        const text = JSON.stringify(thing);
-        await claim?.finish(trx, { status: 201, text, revision: 1 });
-        return { status: 201, text, revision: 1 };
-      }),
-    );
-  } catch (error) {
-    if (error instanceof DomainError) return error.code;
-    throw error;
-  }
-}
+const creating =
+  (way: (attempt: Attempt) => Created) =>
+  async (attempt: Attempt): Promise<Reply | string> => {
+    try {
+      return await way(attempt);
+    } catch (error) {
+      if (error instanceof DomainError) return error.code;
+      throw error;
+    }
+  };
+const create = creating(WAYS['a claim']);
 
 const things = async (key: string) => (await knex('things').where({ key }).select('id')).length;
 const age = async (key: string, interval: string) =>
@@ -86,7 +149,9 @@ const abandon = async (key: string, state: 'claimed' | 'outside') => {
   await knex('idempotency_keys').where({ key }).update({ state, status: null, body: null });
 };
 
-describe('the same key', () => {
+describe.each(ALL)('the same key, held by %s,', (_name, way) => {
+  const create = creating(way);
+
   test('with the same bytes gets exactly the same response', async () => {
     const key = newKey();
     const first = await create({ key });
@@ -98,8 +163,7 @@ describe('the same key', () => {
     const key = newKey();
     await create({ key, body: '{"a":1}' });
     expect(await create({ key, body: '{"a": 1}' })).toBe('idempotency_key_reused');
-    const refused = idempotently(knex, requestOf({ key }), async () => ({ status: 201 }));
-    await expect(refused).rejects.toMatchObject({ code: 'idempotency_key_reused', field: 'Idempotency-Key' });
+    await expect(way({ key })).rejects.toMatchObject({ code: 'idempotency_key_reused', field: 'Idempotency-Key' });
   });
 
   test('for another parent is rejected', async () => {
@@ -131,13 +195,15 @@ describe('the same key', () => {
   });
 });
 
-describe('an error', () => {
+describe.each(ALL)('an error, with the key held by %s,', (_name, way) => {
+  const create = creating(way);
+
   test('in the input leaves the key unused', async () => {
     const key = newKey();
     const refuse = () => {
       throw invalidRequest('team_id', 'no');
     };
-    expect(await create({ key, work: refuse })).toBe('invalid_request');
+    expect(await create({ key, before: refuse })).toBe('invalid_request');
     expect(await create({ key, body: 'other' })).toMatchObject({ status: 201 });
   });
 
@@ -146,7 +212,7 @@ describe('an error', () => {
     const refuse = () => {
       throw invalidState('archived');
     };
-    expect(await create({ key, work: refuse })).toBe('invalid_resource_state');
+    expect(await create({ key, before: refuse })).toBe('invalid_resource_state');
     const replay = (await create({ key, requestId: 'r-2' })) as Reply;
     expect(replay.status).toBe(409);
     expect(JSON.parse(replay.text ?? '')).toEqual({
@@ -162,13 +228,98 @@ describe('an error', () => {
     const fail = () => {
       throw new TypeError('a bug');
     };
-    await expect(create({ key, work: fail })).rejects.toThrow('a bug');
+    await expect(create({ key, before: fail })).rejects.toThrow('a bug');
     expect(await create({ key })).toMatchObject({ status: 201 });
   });
 });
 
+describe.each(IN_TRANSACTION)('a key that is held by %s', (_name, way) => {
+  const create = creating(way);
+  const replayOf = (first: Reply | string) => ({ ...(first as Reply), headers: { 'Idempotency-Replayed': 'true' } });
+
+  test('makes nobody wait', async () => {
+    const key = newKey();
+    const answers: unknown[] = [];
+    const first = await create({
+      key,
+      during: async () => {
+        for (const attempt of [{ key }, { key, body: 'other' }]) {
+          answers.push(await create(attempt), await creating(WAYS['a claim'])(attempt));
+        }
+      },
+    });
+    expect(answers).toEqual(Array.from({ length: 4 }, () => 'idempotency_in_progress'));
+    expect(await create({ key })).toEqual(replayOf(first));
+    expect(await things(key)).toBe(1);
+  });
+
+  test.each([
+    ['an invalid reference', () => invalidRequest('team_id', 'no')],
+    ['a missing resource', () => notFound('The parent')],
+    ['a conflict', () => invalidState('archived')],
+    ['a bug', () => new TypeError('a bug')],
+  ])('has its outcome, even if a repetition fails by %s', async (_error, failure) => {
+    const key = newKey();
+    const first = await create({ key });
+    const before = () => {
+      throw failure();
+    };
+    expect(await create({ key, before })).toEqual(replayOf(first));
+    expect(await create({ key, body: 'other', before })).toBe('idempotency_key_reused');
+    expect(await things(key)).toBe(1);
+  });
+
+  test('has the outcome of the faster of two requests, even if the other one meets what that has changed', async () => {
+    const key = newKey();
+    let first: Reply | string = '';
+    const before = async () => {
+      first = await create({ key });
+      throw invalidState('duplicate');
+    };
+    expect(await create({ key, before })).toEqual(replayOf(first));
+    expect(await things(key)).toBe(1);
+  });
+
+  test('is unused if the transaction ends without a COMMIT', async () => {
+    const key = newKey();
+    const during = async (trx: Knex.Transaction) => {
+      const [{ pid }] = (await trx.raw('select pg_backend_pid() as pid')).rows;
+      await knex.raw('select pg_terminate_backend(?, 5000)', [pid]);
+    };
+    await expect(create({ key, during })).rejects.toThrow();
+    expect(await create({ key, body: 'other' })).toMatchObject({ status: 201 });
+    expect(await things(key)).toBe(1);
+  });
+
+  test('may belong to a claim of a request that is running', async () => {
+    const key = newKey();
+    let meanwhile: unknown;
+    const before = async () => (meanwhile = await create({ key }));
+    const first = await creating(WAYS['a claim'])({ key, before });
+    expect(meanwhile).toBe('idempotency_in_progress');
+    expect(await create({ key })).toEqual(replayOf(first));
+  });
+
+  test('is stored by this transaction or none', async () => {
+    const [key, other] = [newKey(), newKey()];
+    const first = await create({ key: other });
+    // What a process does that knows claims only, and no lock.
+    const insert = async () =>
+      knex.raw(
+        `insert into idempotency_keys (workspace_id, user_id, route, key, digest, token, state, status, body, revision)
+         select workspace_id, user_id, route, ?, digest, token, state, status, body, revision
+         from idempotency_keys where key = ?`,
+        [key, other],
+      );
+    const late = WAYS['a transaction']({ key, during: insert });
+    expect(await late).toEqual(replayOf(first));
+    expect(await things(key)).toBe(0);
+  });
+});
+
 describe('a process that crashed during the request', () => {
-  test('leaves its claim to the next request once the lease has expired', async () => {
+  test.each(ALL)('leaves its claim to the next request, by %s, once the lease has expired', async (_name, way) => {
+    const create = creating(way);
     const key = newKey();
     await abandon(key, 'claimed');
     expect(await create({ key })).toBe('idempotency_in_progress');
@@ -179,7 +330,7 @@ describe('a process that crashed during the request', () => {
   test('cannot commit after its claim was taken over', async () => {
     const key = newKey();
     let taken: Reply | string | undefined;
-    const slow = idempotently(knex, requestOf({ key }), async (claim) => {
+    const slow = idempotentlyWithClaim(knex, requestOf({ key }), async (claim) => {
       await age(key, '2 minutes');
       taken = await create({ key });
       return knex.transaction(async (trx) => {
@@ -194,7 +345,8 @@ describe('a process that crashed during the request', () => {
     expect(await create({ key })).toMatchObject({ text: (taken as Reply).text });
   });
 
-  test('after an effect outside the database leaves an unknown outcome', async () => {
+  test.each(ALL)('after an effect outside the database leaves an unknown outcome to %s', async (_name, way) => {
+    const create = creating(way);
     const key = newKey();
     await abandon(key, 'outside');
     await age(key, '2 minutes');
@@ -205,7 +357,7 @@ describe('a process that crashed during the request', () => {
 describe('an effect outside the transaction of the outcome', () => {
   /** Creates a thing in one transaction and stores the response in another; `fail` is called before each commit. */
   const createInTwoSteps = async (key: string, fail: (step: number) => void) => {
-    return idempotently(knex, requestOf({ key }), async (claim) => {
+    return idempotentlyWithClaim(knex, requestOf({ key }), async (claim) => {
       await knex.transaction(async (trx) => {
         await claim?.beginExternalEffect(trx);
         await trx('things').insert({ key });
@@ -248,7 +400,7 @@ describe('an effect outside the transaction of the outcome', () => {
   test('is not started by a request that lost its claim', async () => {
     const key = newKey();
     let taken: Reply | string | undefined;
-    const late = idempotently(knex, requestOf({ key }), async (claim) => {
+    const late = idempotentlyWithClaim(knex, requestOf({ key }), async (claim) => {
       await age(key, '2 minutes');
       taken = await create({ key });
       await knex.transaction(async (trx) => {

@@ -90,7 +90,7 @@ function digest(schemas: TestSchema[]): string {
   for (const file of [
     'messaging/src/outbox.ts',
     'messaging/src/consumer.ts',
-    'http/src/idempotency.ts',
+    'http/src/idempotency-keys.ts',
     'runtime/src/migrate.ts',
   ]) {
     hash.update(readFileSync(path.join(shared, file)));

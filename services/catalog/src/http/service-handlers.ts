@@ -62,14 +62,14 @@ export function serviceHandlers({
     },
 
     createService: async (request) =>
-      idempotently(database, request, async (claim) => ({
+      idempotently(database, request, async (key) => ({
         status: 201,
         revision: 1,
         text: await createService(dependencies, {
           principal: request.principal,
           requestId: request.requestId,
           body: request.body,
-          claim,
+          key,
           render: (service) => JSON.stringify(reply(service).body),
         }),
       })),

@@ -41,14 +41,14 @@ export function teamHandlers({
     },
 
     createTeam: async (request) =>
-      idempotently(database, request, async (claim) => ({
+      idempotently(database, request, async (key) => ({
         status: 201,
         revision: 1,
         text: await createTeam(dependencies, {
           principal: request.principal,
           requestId: request.requestId,
           body: request.body,
-          claim,
+          key,
           render: (team) => JSON.stringify(reply(team).body),
         }),
       })),

@@ -1,6 +1,7 @@
-import type { IdempotencyClaim } from '@tocsin/http';
+import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
+import { commitWith } from '@tocsin/runtime';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_SLUG } from '../domain/slug-rules.ts';
 import { getTier } from '../domain/tiers.ts';
@@ -13,18 +14,18 @@ import { getActiveTeam } from './team-references.ts';
 
 export interface CreateServiceCommand extends Caller {
   body: WireService & { name: string; slug?: string | undefined };
-  claim: IdempotencyClaim | undefined;
+  key: IdempotencyKey | undefined;
   render: (service: Service) => string;
 }
 
 /**
- * Creates a service (contract: Catalog). The service, its event and the result of its Idempotency-Key are committed together.
+ * Creates a service (contract: Catalog). The service, its event and the outcome of its Idempotency-Key are committed together.
  * @returns the text of the response
  * @throws DomainError `invalid_request` if the owner or tier does not exist, `invalid_resource_state` for the quota,
  *   `duplicate_slug`
  */
 export async function createService(dependencies: Dependencies, command: CreateServiceCommand): Promise<string> {
-  const { principal, body, claim, render } = command;
+  const { principal, body, key, render } = command;
   const workspaceId = principal.workspace.id;
   const slugChoice = chooseSlug(body, SERVICE_SLUG);
   const {
@@ -36,6 +37,7 @@ export async function createService(dependencies: Dependencies, command: CreateS
   } = serviceProperties(body);
 
   return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    await key?.lock(trx);
     const owner =
       ownerTeamId === null ? null : await getActiveTeam(trx, { workspaceId, id: ownerTeamId, field: 'owner_team_id' });
     const version = await nextVersion();
@@ -65,7 +67,7 @@ export async function createService(dependencies: Dependencies, command: CreateS
     );
     await outbox(trx).add(serviceChanged(command, service, version));
     const text = render(service);
-    await claim?.finish(trx, { status: 201, text, revision: service.revision });
+    if (key !== undefined) await commitWith(trx, [key.outcome({ status: 201, text, revision: service.revision })]);
     return text;
   });
 }

@@ -1,6 +1,7 @@
-import type { IdempotencyClaim } from '@tocsin/http';
+import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
+import { commitWith } from '@tocsin/runtime';
 import { TEAM_SLUG } from '../domain/slug-rules.ts';
 import type { Team } from '../domain/team.ts';
 import { teamStore } from '../store/team-store.ts';
@@ -11,23 +12,24 @@ import { checkParent } from './team-references.ts';
 
 export interface CreateTeamCommand extends Caller {
   body: WireTeam & { name: string; slug?: string | undefined };
-  claim: IdempotencyClaim | undefined;
+  key: IdempotencyKey | undefined;
   render: (team: Team) => string;
 }
 
 /**
- * Creates a team (contract: Catalog). The team, its event and the result of its Idempotency-Key are committed together.
+ * Creates a team (contract: Catalog). The team, its event and the outcome of its Idempotency-Key are committed together.
  * @returns the text of the response
  * @throws DomainError `invalid_request` if the parent is not an active team, `invalid_resource_state` for the quota,
  *   `duplicate_slug`
  */
 export async function createTeam(dependencies: Dependencies, command: CreateTeamCommand): Promise<string> {
-  const { principal, body, claim, render } = command;
+  const { principal, body, key, render } = command;
   const workspaceId = principal.workspace.id;
   const slugChoice = chooseSlug(body, TEAM_SLUG);
   const { parentTeamId = null, description = null } = teamProperties(body);
 
   return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+    await key?.lock(trx);
     const store = teamStore(trx, workspaceId);
     if (parentTeamId !== null) {
       await store.lockHierarchy();
@@ -53,7 +55,7 @@ export async function createTeam(dependencies: Dependencies, command: CreateTeam
     );
     await outbox(trx).add(teamChanged(command, team, version));
     const text = render(team);
-    await claim?.finish(trx, { status: 201, text, revision: team.revision });
+    if (key !== undefined) await commitWith(trx, [key.outcome({ status: 201, text, revision: team.revision })]);
     return text;
   });
 }

@@ -1,9 +1,9 @@
-import { idempotently, notFound } from '@tocsin/http';
+import { idempotently, idempotentlyWithClaim, notFound } from '@tocsin/http';
 import { type Incident, numberOf } from '../domain/incident.ts';
 import type { SourceImport } from '../domain/source/document.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
-import { createIncident } from '../usecases/create-incident.ts';
+import { createIncident, importIncident } from '../usecases/create-incident.ts';
 import { updateIncident } from '../usecases/update-incident.ts';
 import { toIncidentProperties } from './incident-properties.ts';
 import { incidentView, sourceImportView } from './views.ts';
@@ -15,34 +15,38 @@ export function incidentHandlers({
   dependencies: Dependencies;
 }): Pick<IncidentApi, 'createIncident' | 'getIncident' | 'getIncidentByReference' | 'updateIncident'> {
   const { database, clock } = dependencies;
-  // An import takes time, so the duration ends now; without an import it ends at the creation.
-  const newIncidentText = (incident: Incident, sourceImport?: SourceImport) =>
-    JSON.stringify(
-      sourceImport === undefined
-        ? { incident: incidentView(incident, incident.createdAt) }
-        : { incident: incidentView(incident, clock.now()), source_timeline_import: sourceImportView(sourceImport) },
-    );
   return {
-    createIncident: async (request) =>
-      idempotently(database, request, async (claim) => {
-        const { principal, requestId, body, log } = request;
-        const reply = await createIncident(dependencies, {
-          principal,
-          requestId,
-          properties: { ...toIncidentProperties(body), title: body.title.trim() },
-          chat: {
-            shortTitle: body.short_title ?? '',
-            createChannel: body.create_slack_channel ?? false,
-            usergroups: body.invite_usergroups ?? [],
-          },
-          customFields: body.custom_field_values ?? [],
-          importSource: body.import_source_timeline_event ?? false,
-          claim,
-          log,
-          render: newIncidentText,
-        });
-        return { status: 201, ...reply };
-      }),
+    createIncident: async (request) => {
+      const { principal, requestId, body, log } = request;
+      const command = {
+        principal,
+        requestId,
+        properties: { ...toIncidentProperties(body), title: body.title.trim() },
+        chat: {
+          shortTitle: body.short_title ?? '',
+          createChannel: body.create_slack_channel ?? false,
+          usergroups: body.invite_usergroups ?? [],
+        },
+        customFields: body.custom_field_values ?? [],
+      };
+      if (body.import_source_timeline_event === true) {
+        const render = (incident: Incident, sourceImport: SourceImport) =>
+          JSON.stringify({
+            // The import has taken time, so the duration ends now.
+            incident: incidentView(incident, clock.now()),
+            source_timeline_import: sourceImportView(sourceImport),
+          });
+        return idempotentlyWithClaim(database, request, async (claim) => ({
+          status: 201,
+          ...(await importIncident(dependencies, { ...command, claim, log, render })),
+        }));
+      }
+      const render = (incident: Incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) });
+      return idempotently(database, request, async (key) => ({
+        status: 201,
+        ...(await createIncident(dependencies, { ...command, key, render })),
+      }));
+    },
 
     getIncident: async ({ principal, params: { id } }) => {
       const incident = await incidentStore(database, principal.workspace.id).get(id);

@@ -69,7 +69,7 @@ export function timelineHandlers({
 
     createTimelineEvent: async (request) => {
       const { principal, requestId, params, body } = request;
-      return idempotently(database, request, async (claim) => ({
+      return idempotently(database, request, async (key) => ({
         status: 201,
         revision: 1,
         text: await createTimelineEvent(dependencies, {
@@ -77,7 +77,7 @@ export function timelineHandlers({
           requestId,
           incidentId: params.id,
           properties: { ...toTimelineProperties(body), body: body.body },
-          claim,
+          key,
           render: (created) => JSON.stringify({ event: newEventView(created) }),
         }),
       }));

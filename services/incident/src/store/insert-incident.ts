@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ClaimedRow, idempotencyInProgress, quotaExceeded } from '@tocsin/http';
+import { type IdempotencyKey, type KeyState, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/runtime';
@@ -45,8 +45,8 @@ export interface IncidentInsert {
   placeholders: Placeholders;
   /** Its body contains placeholders. */
   event: OutboxRow;
-  /** With an Idempotency-Key: the row of its claim, and the response body with placeholders. */
-  claim: { row: ClaimedRow; text: string } | undefined;
+  /** The response body, with placeholders, is stored with the key. */
+  key: { key: IdempotencyKey; text: string } | undefined;
 }
 
 const LIST_COLUMN_TYPES = {
@@ -62,17 +62,16 @@ const COLUMNS: readonly Column<keyof IncidentRow | ListColumn>[] = [
 ];
 const COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
 
-const FIRST_COLUMN_PARAMETER = 14;
+const FIRST_COLUMN_PARAMETER = 10;
 /** With types: a parameter in a select list has none of its own. */
 const VALUES = COLUMNS.map(({ type }, index) => `$${index + FIRST_COLUMN_PARAMETER}::${type}`);
-const RESPONSE_TEXT = `$${COLUMNS.length + FIRST_COLUMN_PARAMETER}::text`;
 
-const WORKSPACE = '$7::bigint';
-const QUOTA = '$12::bigint';
+const WORKSPACE = '$6::bigint';
+const QUOTA = '$8::bigint';
 
-/** Finds the claim of an Idempotency-Key by its primary key, so that it takes little time while the counter is locked. */
-const CLAIM = `
-  workspace_id = ${WORKSPACE} and user_id = $8::bigint and route = $9::text and key = $10::text and token = $1::uuid`;
+/** Replaces the placeholders in a text by the ID and the number of `created`. */
+const filled = (parameter: string) =>
+  `replace(replace(${parameter}::text, '"' || $1 || '"', created.id::text), $2, created.number::text)`;
 
 /** Only in the statement if the incident has values: most incidents have none. */
 const insertValues = (parameter: string) => `, inserted_values as (
@@ -83,18 +82,18 @@ const insertValues = (parameter: string) => `, inserted_values as (
 
 /**
  * Writes a new incident in one statement and one round trip: the number (as late as possible, because the counter's row is
- * locked until the commit), the incident, its values, its provisioning, its event and the result of its Idempotency-Key. It
- * writes nothing if the claim is lost, the configuration has changed or the quota is used up: the condition of the conflict
+ * locked until the commit), the incident, its values, its provisioning, its event and the outcome of its Idempotency-Key. It
+ * writes nothing if the key is not free, the configuration has changed or the quota is used up: the condition of the conflict
  * sees the row as it is after locking, not as it was when the statement began. Incidents are never deleted, so the last
  * number is how many there are.
  */
-const INSERT = `
-  with held_claim as (
-    select 1 from idempotency_keys where ${CLAIM} and state = 'claimed' for update
+const insertWith = (keyState: string) => `
+  with idempotency_key as materialized (
+    select ${keyState} as state
   ), numbered as (
     insert into incident_counters as counter (workspace_id, last, configuration_version)
-    select ${WORKSPACE}, 1, $11::bigint
-      where ($1::uuid is null or exists (select 1 from held_claim)) and coalesce(${QUOTA} > 0, true)
+    select ${WORKSPACE}, 1, $7::bigint
+      where (select state from idempotency_key) = 'free' and coalesce(${QUOTA} > 0, true)
     on conflict (workspace_id) do update set last = counter.last + 1
       where counter.configuration_version = excluded.configuration_version and coalesce(counter.last < ${QUOTA}, true)
     returning last as number
@@ -104,12 +103,30 @@ const INSERT = `
     returning id, number
   ), stored_event as (
     insert into outbox (message_id, type, body, trace_context)
-    select $4::uuid, $5, replace(replace($6::text, '"' || $2 || '"', id::text), $3, number::text), $13::text from created
-  ), stored_result as (
-    update idempotency_keys set state = 'finished', status = 201, revision = 1,
-      body = replace(replace(${RESPONSE_TEXT}, '"' || $2 || '"', created.id::text), $3, created.number::text)
-    from created where ${CLAIM}
+    select $3::uuid, $4, ${filled('$5')}, $9::text from created
   )`;
+
+/** What the statement does with a key, and the parameters for it. */
+interface KeyPart {
+  name?: string;
+  /** An expression for the `KeyState`. */
+  state: string;
+  sql: string;
+  values: readonly unknown[];
+}
+
+const NO_KEY: KeyPart = { state: "'free'", sql: '', values: [] };
+
+function keyPartOf({ key, text }: NonNullable<IncidentInsert['key']>, first: number): KeyPart {
+  const { state, insert, values } = key.parts(first);
+  const body = filled(`$${first + values.length}`);
+  return {
+    name: 'key',
+    state,
+    sql: `, stored_outcome as (${insert({ status: '201', body, revision: '1' })} from created)`,
+    values: [...values, text],
+  };
+}
 
 /** An optional part of the statement and its only parameter, as JSON. */
 interface OptionalPart {
@@ -133,11 +150,11 @@ function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): Op
 }
 
 /**
- * Returns one row; if nothing was inserted, only `is_held` and `is_full` are set. `is_full` is as it was when the statement
+ * Returns one row; if nothing was inserted, only `key_state` and `is_full` are set. `is_full` is as it was when the statement
  * began: it is false if another create has just used up the quota.
  */
 const RESULT = `
-  select created.id, created.number, ($1::uuid is null or exists (select 1 from held_claim)) as is_held,
+  select created.id, created.number, (select state from idempotency_key) as key_state,
     ${QUOTA} is not null and (${QUOTA} = 0 or exists (
       select 1 from incident_counters where workspace_id = ${WORKSPACE} and last >= ${QUOTA})) as is_full
   from (select) as always left join created on true`;
@@ -150,46 +167,44 @@ interface CreatedIncident {
 interface ResultRow {
   id: number | null;
   number: number | null;
-  is_held: boolean;
+  key_state: KeyState;
   is_full: boolean;
 }
 
 /**
- * @throws DomainError `idempotency_in_progress` if another request took over the claim, `invalid_resource_state` if the quota
- *   is used up
+ * @throws DomainError `invalid_resource_state` if the quota is used up
  * @throws ConfigurationChanged also if another create has just used up the quota; the next attempt reports that
+ * @throws an error of `idempotently` if the key is not free
  */
 export async function insertIncident(database: Knex, insert: IncidentInsert): Promise<CreatedIncident> {
-  const { incident, configurationVersion, quota, placeholders, event, claim } = insert;
+  const { incident, configurationVersion, quota, placeholders, event, key } = insert;
   const columns = toColumns(incident);
-  const parameters = [
-    claim?.row.token ?? null,
+  const parameters: unknown[] = [
     placeholders.id,
     placeholders.number,
     event.message_id,
     event.type,
     event.body,
     incident.workspaceId,
-    claim?.row.user_id ?? null,
-    claim?.row.route ?? null,
-    claim?.row.key ?? null,
     configurationVersion,
     quota,
     event.trace_context,
     ...COLUMNS.map(({ name }) => columns[name] ?? null),
-    claim?.text ?? null,
   ];
+  const keyPart = key === undefined ? NO_KEY : keyPartOf(key, parameters.length + 1);
+  parameters.push(...keyPart.values);
   const parts = optionalPartsOf(insert);
   const extra = parts.map(({ sql }, index) => sql(`$${parameters.length + 1 + index}`));
   const [result] = await runPrepared<ResultRow>(
     database,
-    ['insert-incident', ...parts.map(({ name }) => name)].join('-'),
-    `${INSERT}${extra.join('')}${RESULT}`,
+    ['insert-incident', keyPart.name ?? [], parts.map(({ name }) => name)].flat().join('-'),
+    `${insertWith(keyPart.state)}${keyPart.sql}${extra.join('')}${RESULT}`,
     [...parameters, ...parts.map(({ json }) => json)],
   );
-  if (result?.is_held !== true) throw idempotencyInProgress();
-  const { id, number } = result;
-  if (id === null && quota !== null && result.is_full) throw quotaExceeded('incidents', `at most ${quota} incidents`);
+  key?.key.check(result?.key_state);
+  if (result === undefined) throw new ConfigurationChanged();
+  const { id, number, is_full: isFull } = result;
+  if (id === null && quota !== null && isFull) throw quotaExceeded('incidents', `at most ${quota} incidents`);
   if (id === null || number === null) throw new ConfigurationChanged();
   return { id, number };
 }

@@ -1,52 +1,84 @@
-import { type IdempotencyClaim, quotaOf } from '@tocsin/http';
+import { type IdempotencyKey, quotaOf } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
-import type { Logger } from '@tocsin/runtime';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
 import { newIncident } from '../domain/new-incident.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { incidentSnapshot } from '../domain/snapshot.ts';
-import type { SourceImport } from '../domain/source/document.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../domain/values.ts';
-import { fillPlaceholders, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
+import { fillPlaceholders, type IncidentInsert, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { actorOf, type Dependencies } from './context.ts';
-import { type StoredReply, importSourceTimeline } from './import-source-timeline.ts';
+import { type ImportCommand, importSourceTimeline, type StoredReply } from './import-source-timeline.ts';
 import { checkReferences, refersToUsers } from './references.ts';
 import { unlessStale } from './replicas.ts';
 import { type ChatRequest, requestedProvisioning, shortTitleSlug } from './request-provisioning.ts';
 import { withConfiguration } from './with-configuration.ts';
 
-export interface CreateIncidentCommand extends Caller {
+export interface IncidentCommand extends Caller {
   properties: Partial<IncidentProperties> & { title: string };
   chat: ChatRequest;
   customFields: readonly ValueInput[];
-  /** Whether to import the timeline from the document at `docUrl`. */
-  importSource: boolean;
-  claim: IdempotencyClaim | undefined;
-  log: Logger;
-  /** Renders the response body. It runs before the insert; with an import, after it and with its result. */
-  render: (incident: Incident, sourceImport?: SourceImport) => string;
 }
 
+export interface CreateIncidentCommand extends IncidentCommand {
+  key: IdempotencyKey | undefined;
+  /** Renders the response body. It runs before the insert. */
+  render: (incident: Incident) => string;
+}
+
+export type ImportIncidentCommand = IncidentCommand & Omit<ImportCommand, 'incident'>;
+
 /**
- * Creates an incident (contract: Incidents). The incident, its event and the result of the Idempotency-Key commit together;
- * with an import, the result of the key commits after the import.
+ * Creates an incident (contract: Incidents). The incident, its event and the outcome of the Idempotency-Key commit together.
  * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
  * value; `invalid_resource_state` for a quota; `service_unavailable` if a reference cannot be checked
  */
 export async function createIncident(dependencies: Dependencies, command: CreateIncidentCommand): Promise<StoredReply> {
-  return withConfiguration(dependencies, command.principal.workspace, async (configuration) =>
-    createWith(configuration, dependencies, command),
-  );
+  const { principal, key, render } = command;
+  return withConfiguration(dependencies, principal.workspace, async (configuration) => {
+    const { insert, incidentWithPlaceholders, wake } = await prepareIncident(configuration, dependencies, command);
+    const text = render(incidentWithPlaceholders);
+    const created = await insertIncident(dependencies.database, { ...insert, key: key && { key, text } });
+    wake();
+    return { text: fillPlaceholders(text, insert.placeholders, created), revision: insert.incident.revision };
+  });
 }
 
-async function createWith(
+/**
+ * Creates an incident like `createIncident`, and then imports its timeline from the document at its `docUrl`. The outcome of
+ * the Idempotency-Key commits after the import.
+ */
+export async function importIncident(dependencies: Dependencies, command: ImportIncidentCommand): Promise<StoredReply> {
+  const { principal, claim } = command;
+  const incident = await withConfiguration(dependencies, principal.workspace, async (configuration) => {
+    const { insert, wake } = await prepareIncident(configuration, dependencies, command);
+    const created = await dependencies.database.transaction(async (trx) => {
+      // In the incident's transaction, so that the key counts as used if and only if the incident exists.
+      await claim?.beginExternalEffect(trx);
+      return insertIncident(trx, { ...insert, key: undefined });
+    });
+    wake();
+    return { ...insert.incident, ...created };
+  });
+  return importSourceTimeline(dependencies, { ...command, incident });
+}
+
+interface PreparedIncident {
+  insert: Omit<IncidentInsert, 'key'>;
+  /** For texts that are stored with the incident. */
+  incidentWithPlaceholders: Incident;
+  /** Must be called after the commit. */
+  wake: () => void;
+}
+
+/** Checks everything that can be checked before the insert. */
+async function prepareIncident(
   configuration: Configuration,
   dependencies: Dependencies,
-  command: CreateIncidentCommand,
-): Promise<StoredReply> {
-  const { principal, properties, chat, claim, render } = command;
+  command: IncidentCommand,
+): Promise<PreparedIncident> {
+  const { principal, properties, chat } = command;
   const { workspace } = principal;
   const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
   const now = dependencies.clock.now();
@@ -120,20 +152,5 @@ async function createWith(
     dependencies.wakeRelay();
     if (provisioning !== undefined) dependencies.wakeProvisioner();
   };
-  if (!command.importSource) {
-    const text = render(incidentWithPlaceholders);
-    const created = await insertIncident(dependencies.database, {
-      ...insert,
-      claim: claim && { row: claim.row, text },
-    });
-    wake();
-    return { text: fillPlaceholders(text, placeholders, created), revision: incident.revision };
-  }
-  const real = await dependencies.database.transaction(async (trx) => {
-    // In the incident's transaction, so that the key counts as used if and only if the incident exists.
-    await claim?.beginExternalEffect(trx);
-    return insertIncident(trx, { ...insert, claim: undefined });
-  });
-  wake();
-  return importSourceTimeline(dependencies, { ...command, incident: { ...incident, ...real } });
+  return { insert, incidentWithPlaceholders, wake };
 }

@@ -1,4 +1,4 @@
-import { type IdempotencyClaim, idempotencyInProgress, quotaOf } from '@tocsin/http';
+import { type IdempotencyKey, quotaOf } from '@tocsin/http';
 import { runTogether } from '@tocsin/runtime';
 import { checkWritable } from '../domain/lifecycle.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
@@ -13,12 +13,12 @@ import { saveTimeline } from './save-timeline.ts';
 export interface CreateTimelineEventCommand extends Caller {
   incidentId: number;
   properties: Partial<TimelineEventProperties> & { body: string };
-  claim: IdempotencyClaim | undefined;
+  key: IdempotencyKey | undefined;
   render: (event: TimelineEvent) => string;
 }
 
 /**
- * Adds an event to an active incident's timeline (contract: Timeline). The result of the Idempotency-Key commits with it.
+ * Adds an event to an active incident's timeline (contract: Timeline). The outcome of the Idempotency-Key commits with it.
  * @returns the response body
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
  */
@@ -26,7 +26,7 @@ export async function createTimelineEvent(
   dependencies: Dependencies,
   command: CreateTimelineEventCommand,
 ): Promise<string> {
-  const { principal, incidentId, properties, claim, render } = command;
+  const { principal, incidentId, properties, key, render } = command;
   const workspaceId = principal.workspace.id;
   // An invalid body is reported before anything about the incident.
   const created = newTimelineEvent({
@@ -37,21 +37,17 @@ export async function createTimelineEvent(
   });
   const bytes = bytesOf(textsOf(created));
   const text = await dependencies.database.transaction(async (trx) => {
-    const [incidents, ids, held] = await runTogether(trx, [
-      lockIncident(workspaceId, incidentId),
-      NEXT_EVENT_ID,
-      ...(claim === undefined ? [] : [claim.lock]),
-    ]);
+    await key?.lock(trx);
+    const [incidents, ids] = await runTogether(trx, [lockIncident(workspaceId, incidentId), NEXT_EVENT_ID]);
     const before = oneIncident(incidents);
     checkWritable(before);
     checkRoomForEvent(before, quotaOf(principal.workspace, 'timeline_events'));
     dependencies.storage.check(principal.workspace, { kind: 'addition', growth: bytes });
-    if (held?.length === 0) throw idempotencyInProgress();
     const [{ id }] = ids as [{ id: number }];
     const event = { ...created, id };
     const rendered = render(event);
     const also = [insertEvent(workspaceId, event)];
-    if (claim !== undefined) also.push(claim.outcome({ status: 201, text: rendered, revision: event.revision }));
+    if (key !== undefined) also.push(key.outcome({ status: 201, text: rendered, revision: event.revision }));
     const timeline = [{ type: 'timeline_event.created', event }] as const;
     const now = dependencies.clock.now();
     await reportingUnknownGroup(

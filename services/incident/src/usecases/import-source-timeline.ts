@@ -34,7 +34,7 @@ interface ImportResult {
 
 /**
  * Imports the document at a new incident's `doc_url` into its timeline (contract: Timeline imports). It fetches the document
- * outside of any transaction; then the events, the incident's timeline summary and the result of the Idempotency-Key commit
+ * outside of any transaction; then the events, the incident's timeline summary and the outcome of the Idempotency-Key commit
  * together. The incident exists already, so a failure is part of the response and never thrown.
  */
 export async function importSourceTimeline(dependencies: Dependencies, command: ImportCommand): Promise<StoredReply> {

@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/runtime';
-import { createIdempotencyTable } from '../../src/idempotency.ts';
+import { createIdempotencyTable } from '../../src/idempotency-keys.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await createIdempotencyTable(knex);
