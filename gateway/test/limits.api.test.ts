@@ -184,6 +184,38 @@ describeWithRedis('counting in Redis', () => {
     }
   });
 
+  test('two gateways count together what they serve without waiting', async () => {
+    const env = {
+      REDIS_URL: testServers().redisUrl ?? '',
+      TOCSIN_NAMESPACE: namespace(),
+      RATE_LIMIT_PER_MINUTE: '10000',
+    };
+    const one = await withRedis(env);
+    const two = await withRedis(env, one.database);
+    try {
+      await eventually(async () => {
+        const dependencies = await Promise.all([one, two].map(async (gateway) => gateway.dependencies()));
+        return dependencies.every(({ redis }) => redis === 'up');
+      });
+      const token = await one.token();
+      const remaining = async (gateway: GatewayHarness) =>
+        Number((await gateway.send({ path: PATH, token })).headers['x-ratelimit-remaining']);
+      const alone = [];
+      for (let count = 0; count < 30; count += 1) alone.push(await remaining(one));
+      expect(alone).toEqual(alone.map((_, index) => 9_999 - index));
+      for (let count = 0; count < 30; count += 1) await remaining(two);
+      // Its own requests since then included.
+      let sent = 0;
+      await eventually(async () => {
+        sent += 1;
+        return (await remaining(one)) === 10_000 - 60 - sent;
+      });
+    } finally {
+      await two.close();
+      await one.close();
+    }
+  });
+
   test('requests do not wait for a Redis that hangs, and it counts again when it recovers', async () => {
     const redis = await hangingProxy(testServers().redisUrl ?? '');
     const gateway = await withRedis({

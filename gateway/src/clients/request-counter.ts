@@ -1,27 +1,7 @@
 import { boundedCache, type Logger, openRedis, type Redis, redisReadiness } from '@tocsin/runtime';
 import type { ServiceClient } from '@tocsin/service';
 import CircuitBreaker from 'opossum';
-
-/** The use of a key's current window. */
-export interface WindowUsage {
-  /** Includes the request that was just counted, as the other amounts. */
-  requests: number;
-  cost: number;
-  bytes: number;
-  /** Milliseconds to the window's end. */
-  remaining: number;
-}
-
-/** What a request adds to its window besides itself. */
-export interface Amounts {
-  cost: number;
-  bytes: number;
-}
-
-/** Counts requests by key in fixed windows of a minute. */
-export interface RequestCounter {
-  count(key: string, amounts?: Amounts): Promise<WindowUsage>;
-}
+import { type Addition, type Amounts, type RequestCounter, windowCounter, type WindowUsage } from './window-counter.ts';
 
 export interface RequestCounterClient extends ServiceClient {
   readonly counter: RequestCounter;
@@ -29,25 +9,31 @@ export interface RequestCounterClient extends ServiceClient {
 
 /** Milliseconds. */
 const WINDOW = 60_000;
-const NOTHING: Amounts = { cost: 0, bytes: 0 };
 
-/** One round trip for all amounts of a key; the first request of a window sets its end. */
+/**
+ * One round trip for all windows and their amounts; the first request of a window sets its end. ARGV is the length of a
+ * window, then requests, cost and bytes of each key; the result is four numbers for each key.
+ */
 const COUNT = `
-  local used = {
-    redis.call('hincrby', KEYS[1], 'requests', 1),
-    redis.call('hincrby', KEYS[1], 'cost', ARGV[2]),
-    redis.call('hincrby', KEYS[1], 'bytes', ARGV[3]),
-    redis.call('pttl', KEYS[1])
-  }
-  if used[4] < 0 then
-    redis.call('pexpire', KEYS[1], ARGV[1])
-    used[4] = tonumber(ARGV[1])
+  local used = {}
+  for index, key in ipairs(KEYS) do
+    for part, name in ipairs({'requests', 'cost', 'bytes'}) do
+      used[#used + 1] = redis.call('hincrby', key, name, ARGV[3 * index - 2 + part])
+    end
+    local remaining = redis.call('pttl', key)
+    if remaining < 0 then
+      redis.call('pexpire', key, ARGV[1])
+      remaining = tonumber(ARGV[1])
+    end
+    used[#used + 1] = remaining
   end
   return used`;
 
-/** The longest time that a request waits for Redis; milliseconds. */
+/** The longest time that one round trip to Redis takes; milliseconds. */
 const REDIS_TIMEOUT = 250;
 const RETRY_AFTER = 1_000;
+/** The most windows that are added to in one round trip: Redis does nothing else meanwhile. */
+const MAX_KEYS = 100;
 
 /** Counts in Redis, or with the counter of the overrides. */
 export function openRequestCounter(options: {
@@ -62,7 +48,8 @@ export function openRequestCounter(options: {
   return {
     counter,
     readinessCheck: redisReadiness(redis),
-    close: () => {
+    close: async () => {
+      await counter.stop();
       breaker.shutdown();
       redis.disconnect();
     },
@@ -76,38 +63,41 @@ const MEMORY_BYTES = 16 * 1_048_576;
  * Counts in this process: for a single gateway, or while Redis is down. However many addresses send requests, the
  * windows take a bounded amount of memory: beyond it, those that were used least recently start again.
  */
-export function memoryRequestCounter({ bytes = MEMORY_BYTES }: { bytes?: number } = {}): RequestCounter {
-  const windows = boundedCache<string, Amounts & { requests: number; endsAt: number }>({ bytes });
-  return {
-    async count(key, amounts = NOTHING) {
-      // Whole milliseconds: fractions do not add up exactly, and a new window would last a little over a minute.
-      const now = Math.floor(performance.now());
-      const current = windows.get(key);
-      const isOver = current === undefined || current.endsAt <= now;
-      const window = isOver ? { requests: 0, cost: 0, bytes: 0, endsAt: now + WINDOW } : current;
-      if (isOver) windows.set(key, window);
-      window.requests += 1;
-      window.cost += amounts.cost;
-      window.bytes += amounts.bytes;
-      const { endsAt, ...usage } = window;
-      return { ...usage, remaining: endsAt - now };
-    },
+export function memoryRequestCounter(options: { bytes?: number } = {}): RequestCounter {
+  const add = memoryWindows(options);
+  return { count: (key, { cost, bytes } = { cost: 0, bytes: 0 }) => add({ key, requests: 1, cost, bytes }) };
+}
+
+function memoryWindows({ bytes = MEMORY_BYTES }: { bytes?: number }): (addition: Addition) => WindowUsage {
+  const windows = boundedCache<string, Amounts & { endsAt: number }>({ bytes });
+  return ({ key, ...amounts }) => {
+    // Whole milliseconds: fractions do not add up exactly, and a new window would last a little over a minute.
+    const now = Math.floor(performance.now());
+    const current = windows.get(key);
+    const isOver = current === undefined || current.endsAt <= now;
+    const window = isOver ? { requests: 0, cost: 0, bytes: 0, endsAt: now + WINDOW } : current;
+    if (isOver) windows.set(key, window);
+    window.requests += amounts.requests;
+    window.cost += amounts.cost;
+    window.bytes += amounts.bytes;
+    const { endsAt, ...usage } = window;
+    return { ...usage, remaining: endsAt - now };
   };
 }
 
 /** All gateways share the counts in Redis; while it is down or slow, each gateway counts for itself. */
 function redisCounter(redis: Redis, log: Logger) {
-  redis.defineCommand('countRequest', { numberOfKeys: 1, lua: COUNT });
-  const inRedis = async (key: string, { cost, bytes }: Amounts): Promise<WindowUsage> => {
+  redis.defineCommand('countRequests', { lua: COUNT });
+  const inRedis = async (additions: readonly Addition[]): Promise<WindowUsage[]> => {
     // Without a wait for a connection.
     if (redis.status !== 'ready') throw new Error('redis is not ready');
-    const [requests, allCost, allBytes, remaining] = await (redis as CountingRedis).countRequest(
-      `usage:${key}`,
-      WINDOW,
-      cost,
-      bytes,
-    );
-    return { requests, cost: allCost, bytes: allBytes, remaining };
+    const keys = additions.map(({ key }) => `usage:${key}`);
+    const amounts = additions.flatMap(({ requests, cost, bytes }) => [requests, cost, bytes]);
+    const used = await (redis as CountingRedis).countRequests(keys.length, ...keys, WINDOW, ...amounts);
+    return additions.map((_, index) => {
+      const [requests = 0, cost = 0, bytes = 0, remaining = 0] = used.slice(4 * index, 4 * index + 4);
+      return { requests, cost, bytes, remaining };
+    });
   };
   const breaker = new CircuitBreaker(inRedis, {
     timeout: REDIS_TIMEOUT,
@@ -117,19 +107,15 @@ function redisCounter(redis: Redis, log: Logger) {
     rollingPercentilesEnabled: false,
     enableSnapshots: false,
   });
-  breaker.fallback(memoryRequestCounter().count);
+  const inMemory = memoryWindows({});
+  breaker.fallback((additions: readonly Addition[]) => additions.map(inMemory));
   breaker.on('open', () => log.warn('cannot count requests in redis; counting in this process'));
   breaker.on('close', () => log.info('counting requests in redis again'));
-  const counter: RequestCounter = { count: async (key, amounts = NOTHING) => breaker.fire(key, amounts) };
+  const counter = windowCounter({ add: async (additions) => breaker.fire(additions), maxKeys: MAX_KEYS });
   return { breaker, counter };
 }
 
 /** With the command that `redisCounter` defines. */
 type CountingRedis = Redis & {
-  countRequest(
-    key: string,
-    window: number,
-    cost: number,
-    bytes: number,
-  ): Promise<[requests: number, cost: number, bytes: number, remaining: number]>;
+  countRequests(keys: number, ...keysAndArguments: (string | number)[]): Promise<number[]>;
 };

@@ -85,7 +85,12 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   context.operation = resource?.operation(context.method);
   // Counted before a path without an operation is refused: the order of the checks.
   const cost = costOf(context.operation?.cost, target.search);
-  await dependencies.limits.workspace(context, { id: identity.workspace.id, limit: identity.rateLimit, cost });
+  const counted = dependencies.limits.workspace(context, {
+    id: identity.workspace.id,
+    limit: identity.rateLimit,
+    cost,
+  });
+  if (counted !== undefined) await counted;
   const operation = checkOperation(context, resource);
   checkAccess(identity, operation);
   if (!response.destroyed) await dependencies.forwarder.forward(context, caller, operation);

@@ -1,16 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
 import { boundedCache } from '@tocsin/runtime';
-import type { RequestCounter, WindowUsage } from '../clients/request-counter.ts';
+import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface RateLimits {
   /**
    * All authenticated requests of a workspace share its limits of requests, cost and bytes.
    * @param workspace `limit` is in requests a minute, `null` for the default
+   * @returns a promise if the request has to wait until it is counted
    * @throws DomainError `rate_limited`
    */
-  workspace(context: RequestContext, workspace: { id: number; limit: number | null; cost: number }): Promise<void>;
+  workspace(
+    context: RequestContext,
+    workspace: { id: number; limit: number | null; cost: number },
+  ): void | Promise<void>;
   /** Requests without a valid token, by the client's network. @throws DomainError `rate_limited` */
   anonymous(response: ServerResponse, network: string): Promise<void>;
   /** Requests for the API's description; they count separately from others. @throws DomainError `rate_limited` */
@@ -45,18 +49,18 @@ export function rateLimits(counter: RequestCounter, defaults: RateLimitDefaults)
   };
 
   return {
-    workspace: async (context, { id, limit, cost }) => {
+    workspace: (context, { id, limit, cost }) => {
       addBytesWhenFinished(context, id, pendingBytes);
       const pending = pendingBytes.get(id);
       const bytes = pending?.bytes ?? 0;
       if (pending !== undefined) pending.bytes = 0;
-      const usage = await counter.count(`workspace:${id}`, { cost, bytes });
-      const requests = limit ?? defaults.workspace;
-      consume(context.response, usage, requests);
-      checkUsage(usage, cost, {
-        cost: Math.max(requests, MIN_REQUESTS) * defaults.costPerRequest,
-        bytes: Math.max(requests, MIN_REQUESTS) * defaults.bytesPerRequest,
-      });
+      const limits = limitsOf(limit ?? defaults.workspace, defaults);
+      const check = (usage: WindowUsage) => {
+        consume(context.response, usage, limits.requests);
+        checkUsage(usage, cost, limits);
+      };
+      const usage = counter.count(`workspace:${id}`, { cost, bytes }, limits);
+      return usage instanceof Promise ? usage.then(check) : check(usage);
     },
     anonymous: async (response, network) =>
       consume(response, await counter.count(`client:${network}`), defaults.anonymous),
@@ -65,10 +69,16 @@ export function rateLimits(counter: RequestCounter, defaults: RateLimitDefaults)
   };
 }
 
+const limitsOf = (requests: number, { costPerRequest, bytesPerRequest }: RateLimitDefaults): Amounts => ({
+  requests,
+  cost: Math.max(requests, MIN_REQUESTS) * costPerRequest,
+  bytes: Math.max(requests, MIN_REQUESTS) * bytesPerRequest,
+});
+
 const secondsOf = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1_000));
 
 /** Only what was used before counts: a request that begins below the limit is served, however much it takes. */
-function checkUsage(usage: WindowUsage, ownCost: number, limits: { cost: number; bytes: number }): void {
+function checkUsage(usage: WindowUsage, ownCost: number, limits: Amounts): void {
   const seconds = secondsOf(usage.remaining);
   if (usage.cost - ownCost >= limits.cost)
     throw shareExceeded(
@@ -88,7 +98,7 @@ type PendingBytes = ReturnType<typeof boundedCache<number, { bytes: number }>>;
 function addBytesWhenFinished(context: RequestContext, id: number, pendingBytes: PendingBytes): void {
   const { socket } = context.request;
   const before = socket.bytesWritten;
-  context.response.once('close', () => {
+  context.response.on('close', () => {
     const bytes = context.bodyBytes + socket.bytesWritten - before;
     const pending = pendingBytes.get(id);
     if (pending === undefined) pendingBytes.set(id, { bytes });

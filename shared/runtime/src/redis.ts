@@ -4,8 +4,11 @@ import type { Logger } from './logger.ts';
 
 export type { Redis };
 
-/** Opens a connection that fails fast: Redis holds only copies of data, so no request may wait for it. */
-export function openRedis(options: { url: string; namespace: string; log: Logger }): Redis {
+/**
+ * Opens a connection that fails fast: Redis holds only copies of data, so no request may wait for it.
+ * @param options `sendsTogether`: commands that are called while others are executed are then sent in one write
+ */
+export function openRedis(options: { url: string; namespace: string; log: Logger; sendsTogether?: boolean }): Redis {
   const redis = new Redis(options.url, {
     keyPrefix: `${options.namespace}:`,
     connectTimeout: 2_000,
@@ -18,8 +21,7 @@ export function openRedis(options: { url: string; namespace: string; log: Logger
     keepAlive: 5_000,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    // Requests that arrive together are counted by one write.
-    enableAutoPipelining: true,
+    enableAutoPipelining: options.sendsTogether ?? false,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
   let reported = false;

@@ -20,7 +20,7 @@ export function openVersions(options: {
   if (override !== undefined) {
     return { versions: override, onConnect: (listener) => listener(), close: () => undefined };
   }
-  const redis = openRedis({ url: config.redisUrl, namespace: config.namespace, log });
+  const redis = openRedis({ url: config.redisUrl, namespace: config.namespace, log, sendsTogether: true });
   return {
     versions: redisVersions(redis),
     onConnect: (listener) => {
