@@ -10,7 +10,7 @@ const END_TIMEOUT = 1_000;
 /** Copies status and body, and all headers except those of the connection and internal ones. */
 export function relayResponse(upstreamResponse: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
-  upstreamResponse.once('close', () => clearTimeout(timer));
+  upstreamResponse.on('close', () => clearTimeout(timer));
   response.statusCode = upstreamResponse.statusCode ?? 502;
   const { rawHeaders } = upstreamResponse;
   for (let index = 0; index < rawHeaders.length; index += 2) {

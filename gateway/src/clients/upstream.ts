@@ -81,15 +81,19 @@ interface Forwarded extends WatchedRequest {
   settled: boolean;
 }
 
+/** The proxy hands the client's request to its listeners, and nothing else that says which attempt it is. */
+const FORWARDED = Symbol('forwarded');
+
+interface ProxiedRequest extends IncomingMessage {
+  [FORWARDED]?: Forwarded;
+}
+
 const ATTEMPTS = 2;
 const MAX_LISTENERS = 30;
 /** The interim response with which a service says that a request waits for an event. */
 const PROCESSING = 102;
 
 export function upstream({ name, addresses, log, onFailure, onRepeat }: UpstreamOptions): Upstream {
-  const requests = new WeakMap<IncomingMessage, Forwarded>();
-  /** The targets of attempts whose errors the listener of their own request handles. */
-  const opened = new WeakSet<object>();
   const notResponding = () => overloaded(`The ${name} service does not respond`, 'service_down');
 
   /** Ends an attempt. */
@@ -243,21 +247,21 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     repeatOrFail(forwarded);
   };
 
-  const withForwarded = (request: IncomingMessage | undefined, handle: (forwarded: Forwarded) => void) => {
-    const forwarded = request && requests.get(request);
+  const withForwarded = (request: ProxiedRequest | undefined, handle: (forwarded: Forwarded) => void) => {
+    const forwarded = request?.[FORWARDED];
     if (forwarded !== undefined) handle(forwarded);
   };
 
   const proxy = createProxyMiddleware({
     // The options are those of this attempt alone, so its connection and its body can be among them.
-    router: (request, _response, proxyOptions) => {
-      const forwarded = requests.get(request);
+    router: (request: ProxiedRequest, _response, proxyOptions) => {
+      const forwarded = request[FORWARDED];
       if (forwarded === undefined) throw new Error('the request is not one that is forwarded');
       const { address, body } = forwarded;
       proxyOptions.agent = address.agent;
       // What the client sent has been read; a repeated request has no other body either.
       proxyOptions.buffer = wholeBody(body);
-      return { ...targetOf(address) };
+      return targetOf(address);
     },
     changeOrigin: true,
     selfHandleResponse: true,
@@ -265,14 +269,15 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     plugins: [
       (server) => {
         server.on('proxyReq', (upstreamRequest, request, _response, { target }) => {
-          opened.add(target as object);
+          (target as ProxyTarget).hasRequest = true;
           withForwarded(request, (forwarded) => onProxyRequest(upstreamRequest, forwarded));
         });
         server.on('proxyRes', (upstreamResponse, request) =>
           withForwarded(request, (forwarded) => onResponse(upstreamResponse, forwarded)),
         );
         server.on('error', (error, request, _response, target) => {
-          if (!opened.has(target as object)) withForwarded(request, (forwarded) => onError(error, forwarded));
+          const hasRequest = (target as ProxyTarget | undefined)?.hasRequest === true;
+          if (!hasRequest) withForwarded(request, (forwarded) => onError(error, forwarded));
         });
         // The client closed its connection.
         server.on('econnreset', (_error, request) => withForwarded(request, onClientGone));
@@ -305,8 +310,8 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
         settled: false,
         giveUp: (reason) => giveUp(forwarded, reason),
       };
-      requests.set(request, forwarded);
-      response.once('close', () => onClientGone(forwarded));
+      (request as ProxiedRequest)[FORWARDED] = forwarded;
+      response.on('close', () => onClientGone(forwarded));
       send(forwarded);
       await promise;
     },
@@ -321,9 +326,18 @@ const wholeBody = (body: Buffer | undefined) =>
   ({ pipe: (request: ClientRequest) => request.end(body?.length === 0 ? undefined : body) }) as unknown as Readable;
 
 /** What the proxy reads of an address; faster than from a `URL`. */
-function targetOf({ url: { protocol, hostname, port } }: ServiceAddress) {
+interface ProxyTarget {
+  protocol: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  /** The attempt has a request, whose own listener handles its errors. */
+  hasRequest: boolean;
+}
+
+function targetOf({ url: { protocol, hostname, port } }: ServiceAddress): ProxyTarget {
   // An IPv6 address has no brackets outside of a URL.
-  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname: '' };
+  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname: '', hasRequest: false };
 }
 
 function withoutWait(target: string): string {

@@ -22,7 +22,7 @@ export function accessLog(log: Logger, metrics: Metrics): (context: RequestConte
   return (context) => {
     const { response } = context;
     const start = performance.now();
-    response.once('close', () => {
+    response.on('close', () => {
       const now = performance.now();
       const milliseconds = now - start;
       // The wait for events says nothing about the system.

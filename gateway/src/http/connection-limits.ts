@@ -90,7 +90,7 @@ export function connectionLimits(options: {
       if (connection === undefined) return;
       connection.requests += 1;
       for (const { idle } of connection.members) idle.delete(socket);
-      response.once('close', () => {
+      response.on('close', () => {
         connection.requests -= 1;
         if (connection.requests > 0 || !tracked.has(socket) || socket.destroyed) return;
         for (const { idle } of connection.members) idle.add(socket);

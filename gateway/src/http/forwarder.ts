@@ -137,7 +137,7 @@ interface SendOptions {
 
 function releaseWhenClosed(response: ServerResponse, release: Release): void {
   if (response.destroyed) release();
-  else response.once('close', release);
+  else response.on('close', release);
 }
 
 const NO_BODY: ReceivedBody = { bytes: undefined, release: () => undefined };

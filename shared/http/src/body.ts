@@ -79,6 +79,8 @@ function checkMediaType(request: IncomingMessage): void {
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  // Without a body, there are no events to wait for.
+  if (request.readableEnded) return Buffer.alloc(0);
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let length = 0;

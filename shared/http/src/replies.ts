@@ -50,7 +50,7 @@ export function sendReply(
   const bytes = isHead || pieces === undefined ? 0 : sizeOf(pieces);
   // The effect of a write has happened: its response is counted, and never refused.
   const unsentResponse = unsent.add({ workspaceId, bytes, mayBeRefused: route.method === 'get' });
-  response.once('close', () => unsentResponse.end());
+  response.on('close', () => unsentResponse.end());
 
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
   if (reply.headers !== undefined) response.setHeaders(new Map(Object.entries(reply.headers)));

@@ -58,7 +58,7 @@ async function run(
 ): Promise<void> {
   const start = performance.now();
   const exchange: Exchange = { request, response, params: {}, workspace: undefined, waitingSince: undefined };
-  response.once('close', () => observe(exchange, start));
+  response.on('close', () => observe(exchange, start));
   try {
     Object.assign(exchange, { params: decoded(parametersIn(path, route.path)) });
     await runInContext(traceOf(route, exchange), async () => handle(exchange));

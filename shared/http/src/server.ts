@@ -46,6 +46,8 @@ export async function listen(
     requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+    // A request without a body has a stream that has ended already, and emits no events.
+    optimizeEmptyRequests: true,
   };
   const server = createServer(options, (request, response) => {
     responses.set(request.socket, response);
