@@ -120,9 +120,10 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
   };
 
   const handle = async (messages: readonly IncomingMessage[]): Promise<Disposition[]> => {
-    const parsed = messages.map(({ body, trace = null }): ReceivedEvent | undefined => {
+    const parsed = messages.map(({ body: bytes, trace = null }): ReceivedEvent | undefined => {
       try {
-        return { event: parseMessage(body).event, body: body.toString('utf8'), trace };
+        const body = bytes.toString('utf8');
+        return { event: parseMessage(body).event, body, trace };
       } catch (error) {
         if (!(error instanceof InvalidMessage)) throw error;
         log.error({ err: error, queue: queue.name }, 'dead-lettering a malformed message');

@@ -40,10 +40,10 @@ export function observeConsumer(metrics: Metrics, state: ConsumerState): Consume
   registered.consumers.set(queue, state);
   // A counter that appears with its first message hides that message from `rate` and `increase`.
   for (const outcome of OUTCOMES) registered.consumed.inc({ queue, outcome }, 0);
+  const delays = registered.delay.labels({ queue });
   return {
     count: (outcome, messages = 1) => registered.consumed.inc({ queue, outcome }, messages),
-    observeDelay: (occurredAt) =>
-      registered.delay.observe({ queue }, Math.max(0, Date.now() - Date.parse(occurredAt)) / 1_000),
+    observeDelay: (occurredAt) => delays.observe(Math.max(0, Date.now() - Date.parse(occurredAt)) / 1_000),
   };
 }
 

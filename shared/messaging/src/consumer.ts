@@ -49,7 +49,7 @@ export function startConsumer(options: ConsumerOptions): Subscription {
     if (subscription.isPaused()) return conclude('requeue', 'returned');
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const { event, type } = parseMessage(message.body);
+        const { event, type } = parseMessage(message.body.toString('utf8'));
         identity = { id: event.id, type };
         const isNew = await handleOnce(event, type);
         subscription.resume();

@@ -1,12 +1,38 @@
 import { type Envelope, envelope, eventData, type EventType } from '@tocsin/contracts';
+import { boundedCache } from '@tocsin/runtime';
 
 export class InvalidMessage extends Error {}
 
-/** @throws InvalidMessage for a body that is not an event of a known type */
-export function parseMessage(body: Buffer): { event: Envelope; type: EventType } {
+export interface ParsedMessage {
+  event: Envelope;
+  type: EventType;
+}
+
+/** Bytes of the messages that were parsed last: another queue of the process may be about to get them as well. */
+const CACHE_BYTES = 4 * 1_048_576;
+/** A parsed message takes more memory than its text. */
+const PARSED_FACTOR = 5;
+const parsed = boundedCache<string, ParsedMessage>({
+  bytes: CACHE_BYTES,
+  sizeOf: (_message, body) => PARSED_FACTOR * body.length,
+});
+
+/**
+ * Several queues may share the result: it must not be changed.
+ * @throws InvalidMessage for a body that is not an event of a known type
+ */
+export function parseMessage(body: string): ParsedMessage {
+  const known = parsed.get(body);
+  if (known !== undefined) return known;
+  const message = parse(body);
+  parsed.set(body, message);
+  return message;
+}
+
+function parse(body: string): ParsedMessage {
   let json: unknown;
   try {
-    json = JSON.parse(body.toString('utf8'));
+    json = JSON.parse(body);
   } catch {
     throw new InvalidMessage('not a JSON document');
   }

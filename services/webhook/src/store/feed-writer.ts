@@ -1,4 +1,4 @@
-import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import { commitWith, type Instant, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/runtime';
 import { currentTime } from './time.ts';
 
 /** An event that the feed may not have yet. */
@@ -88,15 +88,15 @@ export function feedWriter(trx: Knex.Transaction) {
      * Adds the events that the feed does not have, in their order, each at the next position of its workspace. Processes
      * that wait for them are notified when the transaction commits.
      * @param now null: by the clock of the database
+     * @param options.commits the transaction ends with it
      */
-    async record(events: readonly IncomingEvent[], now: Instant | null): Promise<Addition[]> {
+    async record(events: readonly IncomingEvent[], now: Instant | null, { commits = false } = {}): Promise<Addition[]> {
       const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
       const heads = await lockOrCreate([...new Set(distinct.map(({ workspaceId }) => workspaceId))]);
-      const rows = await runPrepared<{ workspace_id: number; position: number; event_ids: string[] }>(
-        trx,
-        'record-events',
-        RECORD,
-        [
+      const statement: PreparedStatement<{ workspace_id: number; position: number; event_ids: string[] }> = {
+        name: 'record-events',
+        text: RECORD,
+        values: [
           distinct.map(({ workspaceId }) => workspaceId),
           distinct.map(({ workspaceId }) => heads.get(workspaceId)),
           distinct.map(({ id }) => id),
@@ -106,7 +106,8 @@ export function feedWriter(trx: Knex.Transaction) {
           now,
           FEED_CHANNEL,
         ],
-      );
+      };
+      const [rows] = await (commits ? commitWith(trx, [statement]) : runTogether(trx, [statement]));
       return rows.map((row) => ({ workspaceId: row.workspace_id, position: row.position, eventIds: row.event_ids }));
     },
 
