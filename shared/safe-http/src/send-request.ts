@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import https from 'node:https';
+import https, { type RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
+import type { ConnectionOptions, SecureContext } from 'node:tls';
 import type { FailureReason, PreparedRequest, SafeResponse } from './messages.ts';
 
 export interface OutgoingRequest {
@@ -11,7 +12,8 @@ export interface OutgoingRequest {
   prepared: PreparedRequest;
   maxBodyBytes: number;
   signal: AbortSignal;
-  ca: string | undefined;
+  /** With the certificates to trust. */
+  secureContext: SecureContext;
 }
 
 /** Limit of the response headers, and of those of each interim response. */
@@ -38,11 +40,11 @@ export async function sendRequest({
   prepared,
   maxBodyBytes,
   signal,
-  ca,
+  secureContext,
 }: OutgoingRequest): Promise<SafeResponse> {
   const { promise, resolve } = Promise.withResolvers<SafeResponse>();
   const { hostname } = url;
-  const request = https.request({
+  const options: RequestOptions & Pick<ConnectionOptions, 'secureContext'> = {
     agent: false,
     signal,
     method,
@@ -58,8 +60,9 @@ export async function sendRequest({
       ...(prepared.body !== undefined && { 'content-length': String(Buffer.byteLength(prepared.body)) }),
     },
     maxHeaderSize: MAX_HEADER_BYTES,
-    ...(ca !== undefined && { ca }),
-  });
+    secureContext,
+  };
+  const request = https.request(options);
 
   let stage: 'connection' | 'tls' = 'connection';
   let interimResponses = 0;
