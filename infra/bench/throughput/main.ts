@@ -3,14 +3,14 @@
  * same statements on the same tables, in turns. Prints tables, or JSON with `--json`; `--write` puts them into
  * docs/performance.md.
  */
-import { readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
 import { startReceiver, testServers } from '@tocsin/testing';
 import { format, resolveConfig } from 'prettier';
 import { APP_NAMES } from '../../apps.ts';
-import { memoryOf } from '../../attacks/processes.ts';
+import { memoryOf, shareOfMemory } from '../../attacks/processes.ts';
 import { ROOT } from '../../environment.ts';
 import { findServers, releaseServers } from '../../testing/find-servers.ts';
 import { CASES } from './cases.ts';
@@ -30,7 +30,7 @@ import { measureTail } from './tail.ts';
 import { createWorld } from './world.ts';
 
 /** Warm-up reads; the creates of the world warm up the rest. */
-const WARM_UP = 8_000;
+const WARM_UP = 20_000;
 const FOR_MEMORY = 100_000;
 const CLIENTS = 16;
 
@@ -68,21 +68,24 @@ async function withBench<Result>(
   }
 }
 
-async function memoryOfAll(system: BenchSystem): Promise<Record<string, number>> {
+/** Measures a process of each app, and the supervisor. */
+async function ofAll(
+  system: BenchSystem,
+  measureMemory: (pid: number) => Promise<number>,
+): Promise<Record<string, number>> {
   const groups = await system.groups();
   const names = [...APP_NAMES, 'supervisor'];
   return Object.fromEntries(
     await Promise.all(
-      names.map(async (name): Promise<[string, number]> => [
-        name,
-        (await memoryOf(groups.get(name)?.[0] ?? 0))?.now ?? 0,
-      ]),
+      names.map(async (name): Promise<[string, number]> => [name, await measureMemory(groups.get(name)?.[0] ?? 0)]),
     ),
   );
 }
 
+const memoryOfAll = async (system: BenchSystem) => ofAll(system, async (pid) => (await memoryOf(pid))?.now ?? 0);
+
 async function measure(load: LoadProcess, options: BenchOptions, print: (line: string) => void): Promise<Measured> {
-  const atRest = await memoryAtRest();
+  const atStart = await memoryAtStart();
   return withBench({ load }, async (bench, { system, receiver }) => {
     const selected = CASES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
     const send = async (count: number) => {
@@ -108,17 +111,30 @@ async function measure(load: LoadProcess, options: BenchOptions, print: (line: s
       }
     }
     await send(FOR_MEMORY);
-    return { cases, tail, memory: { atRest, afterwards: await memoryOfAll(system), requests: FOR_MEMORY } };
+    return { cases, tail, memory: { ...atStart, afterwards: await memoryOfAll(system), requests: FOR_MEMORY } };
   });
 }
 
-/** Of processes that have served nothing yet. */
-async function memoryAtRest(): Promise<Record<string, number>> {
-  const system = await startSystem();
+/**
+ * Of processes that have served nothing yet: `firstStart` with an empty compile cache, so that they compile the sources;
+ * `atRest` with the cache that those have written, and `shares` of the same processes.
+ */
+async function memoryAtStart(): Promise<Pick<Report['memory'], 'firstStart' | 'atRest' | 'shares'>> {
+  const cache = await mkdtemp(path.join(tmpdir(), 'tocsin-bench-'));
+  const start = async () => {
+    const system = await startSystem({ settings: { NODE_COMPILE_CACHE: cache } });
+    try {
+      return { resident: await memoryOfAll(system), shares: await ofAll(system, shareOfMemory) };
+    } finally {
+      await system.stop();
+    }
+  };
   try {
-    return await memoryOfAll(system);
+    const first = await start();
+    const { resident, shares } = await start();
+    return { firstStart: first.resident, atRest: resident, shares };
   } finally {
-    await system.stop();
+    await rm(cache, { recursive: true, force: true });
   }
 }
 

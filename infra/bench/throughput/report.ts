@@ -11,8 +11,15 @@ export interface Report {
   cases: CaseResult[];
   calls: CallCounts[];
   tail: TailResult;
-  /** Resident MiB of each process. */
-  memory: { atRest: Record<string, number>; afterwards: Record<string, number>; requests: number };
+  /** Resident MiB of each process: before any request, at the first start of a checkout and at a later one; afterwards. */
+  memory: {
+    firstStart: Record<string, number>;
+    atRest: Record<string, number>;
+    /** As `atRest`, but pages that several processes have count in part. */
+    shares: Record<string, number>;
+    afterwards: Record<string, number>;
+    requests: number;
+  };
   growth: Growth[] | undefined;
   replicas: ReplicaResult[] | undefined;
 }
@@ -100,7 +107,9 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
     table(
       ['when', ...Object.keys(memory.atRest)],
       [
-        ['at rest', ...Object.values(memory.atRest).map((value) => number(value))],
+        ['at rest, first start', ...Object.values(memory.firstStart).map((value) => number(value))],
+        ['at rest, later starts', ...Object.values(memory.atRest).map((value) => number(value))],
+        ['the same, shared pages in part', ...Object.values(memory.shares).map((value) => number(value))],
         [
           `after ${number(memory.requests)} requests`,
           ...Object.values(memory.afterwards).map((value) => number(value)),
