@@ -335,15 +335,17 @@ describeWithServers('doctor', () => {
 
   test('repairs replicas that differ although a restored catalog has counted as far again', async () => {
     const old = await createTeam('Same version');
+    const other = await createTeam('Other');
     await createIncident({ team_id: old });
     const restore = await keepCatalog();
     const lost = await createTeam('Lost again');
     await renameTeam(old, 'Lost name');
     await createIncident({ team_id: lost });
     await restore();
-    await renameTeam(old, 'New name');
     await archiveTeam(old);
-    // The announced version is that of the lost change: to the incident service nothing has happened.
+    await renameTeam(other, 'Other name');
+    // The announced version is that of the lost change, and the event of the archived team is older than the team's row in
+    // the replica: to the incident service nothing has happened.
     expect((await createIncident({ team_id: old })).status).toBe(201);
     const { checks } = await doctor();
     expect(withStatus(checks, 'problem')).toEqual([

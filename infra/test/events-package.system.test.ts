@@ -157,14 +157,19 @@ describe('the packed package of the events', () => {
         },
         { within: 60_000, what: line },
       );
-    const activeIncidents = async () =>
-      (await pool.query<{ reference: string; title: string }>('select reference, title from active_incidents')).rows;
+    /** The program prints a line before it commits. */
+    const stores = async (incidents: { reference: string; title: string }[]) =>
+      eventually(async () => {
+        const { rows } = await pool.query('select reference, title from active_incidents');
+        expect(rows).toEqual(incidents);
+        return true;
+      });
 
     test('keep the active incidents, also after the program was killed', async () => {
       const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });
       const { id, human_id: reference } = body.incident;
       await has(`incident.created ${reference}`);
-      expect(await activeIncidents()).toEqual([{ reference, title: 'Checkout is down' }]);
+      await stores([{ reference, title: 'Checkout is down' }]);
 
       const killed = once(program, 'close');
       program.kill('SIGKILL');
@@ -174,11 +179,11 @@ describe('the packed package of the events', () => {
       expect(changed.status).toBe(200);
       await start();
       await has(`incident.updated ${reference}`);
-      expect(await activeIncidents()).toEqual([{ reference, title: 'Checkout is slow' }]);
+      await stores([{ reference, title: 'Checkout is slow' }]);
 
       await client.post(`/api/v1/incidents/${id}/archive`);
       await has(`incident.archived ${reference}`);
-      expect(await activeIncidents()).toEqual([]);
+      await stores([]);
 
       const ended = once(program, 'close');
       program.kill('SIGTERM');

@@ -37,10 +37,9 @@ describeWithServers('the apps as processes', () => {
   async function children(): Promise<Map<AppName, number>> {
     const parents = new Set(started.map(({ pid }) => pid));
     const found = new Map<AppName, number>();
-    for (const name of APP_NAMES) {
-      for (const [pid, { parent }] of await processesWith(`${APPS[name].folder}/src/main.ts`)) {
-        if (parents.has(parent) || own.has(pid)) found.set(name, pid);
-      }
+    for (const [pid, { parent, command: line }] of await processesWith('src/main.ts')) {
+      const name = APP_NAMES.find((app) => line.includes(`${APPS[app].folder}/src/main.ts`));
+      if (name !== undefined && (parents.has(parent) || own.has(pid))) found.set(name, pid);
     }
     for (const pid of found.values()) own.add(pid);
     return found;

@@ -160,8 +160,9 @@ describe('a stream', () => {
     const reader = await stream();
     await eventually(() => reader.lastEventId, { what: 'the first position' });
     expect(reader.text).toMatch(/^retry: \d+\n\nid: \S+\n\n$/);
+    const after = reader.lastEventId!;
     const [id] = await publish({ id: 2 });
-    expect((await read({ after: reader.lastEventId! })).body.events).toEqual([expect.objectContaining({ id })]);
+    expect((await read({ after })).body.events).toEqual([expect.objectContaining({ id })]);
     await receives(reader, [id!]);
   });
 
