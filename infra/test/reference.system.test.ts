@@ -37,7 +37,9 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   };
   /** @param part a selector; all of the page by default */
   const expectAccessible = async (page: Page, part = 'body') => {
-    const { violations } = await new AxeBuilder({ page }).include(part).analyze();
+    // Of what passes, it then describes one element instead of all.
+    const axe = new AxeBuilder({ page }).include(part).options({ resultTypes: ['violations'] });
+    const { violations } = await axe.analyze();
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ target }) => String(target)) }))).toEqual([]);
   };
@@ -54,21 +56,28 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     })()`);
   /** The section of an operation on the page. */
   const sectionOf = (page: Page, operation: string) => page.locator(`section[id$="tag/incidents/${operation}"]`);
-  const goTo = async (page: Page, operation: string) => {
-    await page.evaluate(`location.hash = 'tag/incidents/${operation}'`);
-    await page.reload();
-    await sectionOf(page, operation)
+  const shows = async (page: Page, operation: string) =>
+    sectionOf(page, operation)
       .getByRole('button', { name: /^Test Request/ })
       .waitFor();
+  const openAt = async (operation: string, options: Parameters<typeof openReference>[2]): Promise<Page> => {
+    const page = await open(options, `/docs#tag/incidents/${operation}`);
+    await shows(page, operation);
+    return page;
+  };
+  const reloadAt = async (page: Page, operation: string) => {
+    await page.evaluate(`location.hash = 'tag/incidents/${operation}'`);
+    await page.reload();
+    await shows(page, operation);
   };
   const stored = async (page: Page) => page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
   const tokenField = (page: Page) => page.getByRole('textbox', { name: 'Bearer Token' }).first();
   const enterToken = async (page: Page) => tokenField(page).fill(client.token);
 
-  test.each(['/', '/docs', '/docs/'])('opens at %s, with its styles and without errors', async (path) => {
-    const page = await open({ colorScheme: 'light' }, path);
+  test('opens from /, with its styles and without errors', async () => {
+    const page = await open({ colorScheme: 'light' }, '/');
     await page.waitForLoadState('networkidle');
-    expect(new URL(page.url()).pathname).toBe(path === '/' ? '/docs' : path);
+    expect(new URL(page.url()).pathname).toBe('/docs');
     expect(await page.title()).toBe('Tocsin API');
     expect(await colours(page)).toMatchObject({
       page: 'rgb(255, 255, 255)',
@@ -76,12 +85,6 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
       headerHeight: '44px',
       sidebar: 'sticky',
     });
-    expectNoProblems();
-  });
-
-  test('is dark when the reader prefers it', async () => {
-    const page = await open({ colorScheme: 'dark' });
-    expect(await colours(page)).toMatchObject({ page: 'rgb(15, 15, 15)', header: 'rgb(15, 15, 15)' });
     expectNoProblems();
   });
 
@@ -136,7 +139,7 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   test('stores the token only when the reader chooses it', async () => {
     const page = await open();
     await enterToken(page);
-    await goTo(page, 'GET/api/v1/incidents');
+    await reloadAt(page, 'GET/api/v1/incidents');
     expect(await stored(page)).not.toContain(client.token);
     expect(await tokenField(page).inputValue()).toBe('');
 
@@ -150,18 +153,14 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
 
     await keep.uncheck();
     expect(await stored(page)).not.toContain(client.token);
-    await page.reload();
-    await tokenField(page).waitFor();
-    expect(await tokenField(page).inputValue()).toBe('');
     expectNoProblems();
   });
 
   test('fits a phone', async () => {
-    const page = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const page = await openAt('POST/api/v1/incidents', phone);
     await page.waitForLoadState('networkidle');
     const width = async () => page.evaluate<number>('document.documentElement.scrollWidth');
-    expect(await width()).toBe(390);
-    await goTo(page, 'POST/api/v1/incidents');
     expect(await width()).toBe(390);
     await sectionOf(page, 'POST/api/v1/incidents')
       .getByRole('button', { name: /^Test Request/ })
@@ -176,15 +175,15 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   });
 
   test('has no serious accessibility violation', async () => {
-    const page = await open({ colorScheme: 'light' });
-    await goTo(page, 'POST/api/v1/incidents');
+    const page = await openAt('POST/api/v1/incidents', { colorScheme: 'light' });
     await expectAccessible(page);
     expectNoProblems();
   });
 
-  test('has no serious accessibility violation in an operation in dark colours, which differ in nothing else', async () => {
-    const page = await open({ colorScheme: 'dark' });
-    await goTo(page, 'POST/api/v1/incidents');
+  test('is dark when the reader prefers it, without a serious accessibility violation in an operation', async () => {
+    const page = await openAt('POST/api/v1/incidents', { colorScheme: 'dark' });
+    expect(await colours(page)).toMatchObject({ page: 'rgb(15, 15, 15)', header: 'rgb(15, 15, 15)' });
+    // Only the colours differ from those of the light page.
     await expectAccessible(page, 'section[id$="tag/incidents/POST/api/v1/incidents"]');
     expectNoProblems();
   });
