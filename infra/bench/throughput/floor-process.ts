@@ -1,21 +1,48 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import type { Address } from './messages.ts';
 
-export interface FloorProcess {
+interface ListeningProcess {
   readonly pid: number;
-  readonly address: { host: string; port: number };
+  readonly address: Address;
+}
+
+export interface FloorProcess extends ListeningProcess {
+  /** Forwards all requests to the floor. */
+  readonly proxy: ListeningProcess;
   stop(): Promise<void>;
 }
 
 /** @param databaseUrl as the administrator of the database, which has an incident with a timeline event */
 export async function startFloor(databaseUrl: string): Promise<FloorProcess> {
-  const child = fork(path.join(import.meta.dirname, 'floor.ts'), {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-  });
+  const floor = await start('floor.ts', [], { ...process.env, DATABASE_URL: databaseUrl });
+  try {
+    const proxy = await start('bare-proxy.ts', [String(floor.address.port)], process.env);
+    return {
+      ...floor,
+      proxy,
+      stop: async () => {
+        await proxy.stop();
+        await floor.stop();
+      },
+    };
+  } catch (error) {
+    await floor.stop();
+    throw error;
+  }
+}
+
+/** Starts a script of this folder, which sends the port that it listens at. */
+async function start(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ListeningProcess & { stop(): Promise<void> }> {
+  const child = fork(path.join(import.meta.dirname, script), args, { env });
   const ended = once(child, 'exit');
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number } | number];
-  if (typeof message !== 'object') throw new Error(`the floor did not start: ${message}`);
+  if (typeof message !== 'object') throw new Error(`${script} did not start: ${message}`);
   return {
     pid: child.pid ?? 0,
     address: { host: '127.0.0.1', port: message.port },

@@ -6,20 +6,28 @@ import type { LoadRequest, LoadResult } from './messages.ts';
 /** The clients, in a process of their own. */
 export interface LoadProcess {
   readonly pid: number;
-  /** @throws if a connection breaks, or a response has an error status */
+  /** @throws if a connection breaks, a response has an error status, or the bench was interrupted */
   run(request: Omit<LoadRequest, 'first' | 'count'> & { count?: number }): Promise<LoadResult>;
   stop(): Promise<void>;
 }
 
-export function startLoad(): LoadProcess {
+/** @param interrupted after it, no load runs */
+export function startLoad(interrupted: AbortSignal): LoadProcess {
   const child = fork(path.join(import.meta.dirname, 'load.ts'));
+  const ended = new AbortController();
+  child.once('exit', () => ended.abort(new Error('the process of the clients has ended')));
+  const signal = AbortSignal.any([interrupted, ended.signal]);
   let next = 1;
   return {
     pid: child.pid ?? 0,
     run: async (request) => {
-      const answered = once(child, 'message') as Promise<[{ result?: LoadResult; error?: string }]>;
+      signal.throwIfAborted();
+      const answered = once(child, 'message', { signal }) as Promise<[{ result?: LoadResult; error?: string }]>;
       child.send({ count: Number.MAX_SAFE_INTEGER, ...request, first: next } satisfies LoadRequest);
-      const [{ result, error }] = await answered;
+      const [{ result, error }] = await answered.catch((failure: unknown) => {
+        signal.throwIfAborted();
+        throw failure;
+      });
       if (result === undefined) throw new Error(error);
       next = result.next;
       const [failure] = Object.entries(result.failures);
@@ -27,7 +35,7 @@ export function startLoad(): LoadProcess {
       return result;
     },
     stop: async () => {
-      if (child.exitCode !== null) return;
+      if (ended.signal.aborted) return;
       child.kill();
       await once(child, 'exit');
     },

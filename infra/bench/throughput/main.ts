@@ -161,11 +161,18 @@ async function write(text: string, growth: Report['growth']): Promise<void> {
   if (growth !== undefined) await writeFile(path.join(ROOT, 'docs/performance-growth.svg'), growthChart(growth));
 }
 
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error('stopping what was started');
+    interrupted.abort(new Error(`the bench was interrupted by ${signal}`));
+  });
+}
 try {
   const options = benchOptions(process.argv.slice(2));
   const print = (line: string) => console.error(line);
   await findServers();
-  const load = startLoad();
+  const load = startLoad(interrupted.signal);
   try {
     const measured = await measure(load, options, print);
     const calls = await measureCalls(load, options);

@@ -44,6 +44,7 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
         'operation',
         'clients',
         'floor, 1/s',
+        'behind a proxy, 1/s',
         'Tocsin, 1/s',
         'ratio',
         'p50, ms',
@@ -51,10 +52,11 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
         'CPU, µs',
         'of it after the response',
       ],
-      cases.map(({ name, clients, floor, tocsin, ratio }) => [
+      cases.map(({ name, clients, floor, proxied, tocsin, ratio }) => [
         name,
         number(clients),
         number(floor.perSecond),
+        number(proxied.perSecond),
         number(tocsin.perSecond),
         number(ratio, 2),
         number(tocsin.p50, 1),
@@ -66,12 +68,13 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
     `### CPU by process, with ${most} clients`,
     'Microseconds a request.',
     table(
-      ['operation', 'floor with Postgres', ...groups],
+      ['operation', 'floor with Postgres', 'bare proxy', ...groups],
       cases
         .filter(({ clients }) => clients === most)
-        .map(({ name, floor, tocsin }) => [
+        .map(({ name, floor, proxied, tocsin }) => [
           name,
           number(total(floor.cpu)),
+          number(proxied.cpu['proxy'] ?? 0),
           ...groups.map((group) => number(tocsin.cpu[group] ?? 0)),
         ]),
     ),

@@ -2,7 +2,7 @@ import type { BenchCase } from './cases.ts';
 import { cpuTimes, type ProcessGroups, usedCpu } from './cpu.ts';
 import type { FloorProcess } from './floor-process.ts';
 import type { LoadProcess } from './load-process.ts';
-import type { LoadResult } from './messages.ts';
+import type { Address, LoadResult } from './messages.ts';
 import type { BenchSystem } from './system.ts';
 import type { World } from './world.ts';
 
@@ -23,7 +23,9 @@ export interface CaseResult {
   clients: number;
   tocsin: Sample;
   floor: Sample;
-  /** Requests a second, of those without Tocsin. */
+  /** The floor behind a bare proxy. */
+  proxied: Sample;
+  /** Requests a second, of those of the floor. */
   ratio: number;
 }
 
@@ -34,7 +36,7 @@ export interface Bench {
   world: World;
 }
 
-/** Measures a case and its floor in turns. */
+/** Measures a case, its floor, and the floor behind a bare proxy, in turns. */
 export async function runCase(
   bench: Bench,
   benchCase: BenchCase,
@@ -46,13 +48,15 @@ export async function runCase(
   await readRevisions(bench, requests);
   const tocsin: Sample[] = [];
   const bare: Sample[] = [];
+  const proxied: Sample[] = [];
+  const measureFloor = async (address: Address, more: ProcessGroups = new Map<string, number[]>()) =>
+    measure({
+      groups: new Map([['floor', [floor.pid, ...(await floorBackends(bench))]], ...more]),
+      run: async () => load.run({ addresses: [address], clients, requests: benchCase.floor(world), seconds }),
+    });
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(
-      await measure({
-        groups: new Map([['floor', [floor.pid, ...(await floorBackends(bench))]]]),
-        run: async () => load.run({ addresses: [floor.address], clients, requests: benchCase.floor(world), seconds }),
-      }),
-    );
+    bare.push(await measureFloor(floor.address));
+    proxied.push(await measureFloor(floor.proxy.address, new Map([['proxy', [floor.proxy.pid]]])));
     tocsin.push(
       await measure({
         groups: await system.groups(),
@@ -65,7 +69,7 @@ export async function runCase(
       }),
     );
   }
-  const result = { tocsin: median(tocsin), floor: median(bare) };
+  const result = { tocsin: median(tocsin), floor: median(bare), proxied: median(proxied) };
   return { name: benchCase.name, clients, ...result, ratio: result.tocsin.perSecond / result.floor.perSecond };
 }
 
