@@ -86,16 +86,16 @@ export function startRelay(options: RelayOptions): PeriodicTask {
   const { broker, log } = options;
   const publishBatch = batchPublisher(options);
   let lookAgain = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const work = async (): Promise<boolean> => {
     if (!broker.connected) return false;
     const start = performance.now();
     const result = await publishBatch();
     if (result === 'busy' && lookAgain) {
-      // The other relay may have read its last batch before the commit that woke this one.
+      // The other relay may have read its last batch before the commit that woke this one. Each commit under load wakes it.
       lookAgain = false;
-      timer = setTimeout(task.wake, LOOK_AGAIN);
+      await delay(LOOK_AGAIN);
+      return true;
     }
     if (result === 'last') await delay(Math.max(0, GATHERING - (performance.now() - start)));
     return result === 'more';
@@ -118,7 +118,6 @@ export function startRelay(options: RelayOptions): PeriodicTask {
     },
     stop: async () => {
       await task.stop();
-      clearTimeout(timer);
       await publishRest().catch((error: unknown) => log.error({ err: error }, 'cannot empty the outbox'));
     },
   };

@@ -11,7 +11,7 @@ import {
   startRelay,
 } from '../src/index.ts';
 import { collect, type Inbox, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
-import { incidentCreated, type MessagingDatabase, messagingDatabase, unboundEvent } from './database.ts';
+import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool, unboundEvent } from './database.ts';
 
 let database: MessagingDatabase;
 let broker: MemoryBroker;
@@ -42,6 +42,13 @@ function relayTo(target: Broker): PeriodicTask {
 /** Commits one event for each reference. */
 async function record(...references: string[]): Promise<void> {
   await database.knex.transaction(async (trx) => outbox(trx).add(...references.map(incidentCreated)));
+}
+
+/** Whether a relay publishes. */
+async function isLocked(): Promise<boolean> {
+  const { rows } = await database.knex.raw(`select from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())`);
+  return rows.length > 0;
 }
 
 const referencesIn = ({ bodies }: Inbox) =>
@@ -273,6 +280,43 @@ describe('many events', () => {
     await eventually(async () => (await database.waiting()) === 0);
     expect(Math.max(...most)).toBe(1);
     expect(order).toEqual(references);
+  });
+
+  test('do not keep the relays busy that do not publish', async () => {
+    const confirms = Promise.withResolvers<void>();
+    const stuck: Broker = {
+      ...brokerWith(() => 'confirmed'),
+      publish: async (messages) => {
+        await confirms.promise;
+        return messages.map(() => 'confirmed');
+      },
+    };
+    await record('INC-1');
+    relayTo(stuck).wake();
+    await eventually(async () => isLocked());
+    const pool = openPool(database.url);
+    const client = pool.client as { acquireConnection(): Promise<unknown> };
+    const acquire = client.acquireConnection.bind(client);
+    let looks = 0;
+    client.acquireConnection = async () => {
+      looks += 1;
+      return acquire();
+    };
+    const idle = startRelay({ database: pool, broker, log: silent, metrics: createMetrics('idle') });
+    try {
+      const start = performance.now();
+      for (let commit = 0; commit < 300; commit += 1) {
+        await record(`INC-${commit}`);
+        idle.wake();
+      }
+      // Without waits in between, it would look nearly as often as it is woken.
+      expect(looks).toBeLessThanOrEqual((performance.now() - start) / 20 + 2);
+    } finally {
+      confirms.resolve();
+      await eventually(async () => (await database.waiting()) === 0);
+      await idle.stop();
+      await pool.destroy();
+    }
   });
 
   test('are not blocked by one that the broker does not accept', async () => {
