@@ -165,30 +165,15 @@ describeWithRedis('counting in Redis', () => {
   const withRedis = async (env: Record<string, string>, database?: GatewayHarness['database']) =>
     startGatewayHarness({ env, withRedis: true, ...(database !== undefined && { database }) });
 
-  test('two gateways count together', async () => {
-    const env = { REDIS_URL: testServers().redisUrl ?? '', TOCSIN_NAMESPACE: namespace(), RATE_LIMIT_PER_MINUTE: '3' };
-    const one = await withRedis(env);
-    const two = await withRedis(env, one.database);
-    try {
-      await eventually(async () => {
-        const dependencies = await Promise.all([one, two].map(async (gateway) => gateway.dependencies()));
-        return dependencies.every(({ redis }) => redis === 'up');
-      });
-      const token = await one.token();
-      const statuses = [];
-      for (const gateway of [one, two, one, two]) statuses.push((await gateway.send({ path: PATH, token })).status);
-      expect(statuses).toEqual([200, 200, 200, 429]);
-    } finally {
-      await two.close();
-      await one.close();
-    }
-  });
-
-  test('two gateways count together what they serve without waiting', async () => {
+  /** Runs `work` with two gateways that count in Redis, and a token of theirs. */
+  const withTwoGateways = async (
+    limit: string,
+    work: (gateways: { one: GatewayHarness; two: GatewayHarness; token: string }) => Promise<void>,
+  ) => {
     const env = {
       REDIS_URL: testServers().redisUrl ?? '',
       TOCSIN_NAMESPACE: namespace(),
-      RATE_LIMIT_PER_MINUTE: '10000',
+      RATE_LIMIT_PER_MINUTE: limit,
     };
     const one = await withRedis(env);
     const two = await withRedis(env, one.database);
@@ -197,7 +182,23 @@ describeWithRedis('counting in Redis', () => {
         const dependencies = await Promise.all([one, two].map(async (gateway) => gateway.dependencies()));
         return dependencies.every(({ redis }) => redis === 'up');
       });
-      const token = await one.token();
+      await work({ one, two, token: await one.token() });
+    } finally {
+      await two.close();
+      await one.close();
+    }
+  };
+
+  test('two gateways count together', async () => {
+    await withTwoGateways('3', async ({ one, two, token }) => {
+      const statuses = [];
+      for (const gateway of [one, two, one, two]) statuses.push((await gateway.send({ path: PATH, token })).status);
+      expect(statuses).toEqual([200, 200, 200, 429]);
+    });
+  });
+
+  test('two gateways count together what they serve without waiting', async () => {
+    await withTwoGateways('10000', async ({ one, two, token }) => {
       const remaining = async (gateway: GatewayHarness) =>
         Number((await gateway.send({ path: PATH, token })).headers['x-ratelimit-remaining']);
       const alone = [];
@@ -210,10 +211,7 @@ describeWithRedis('counting in Redis', () => {
         sent += 1;
         return (await remaining(one)) === 10_000 - 60 - sent;
       });
-    } finally {
-      await two.close();
-      await one.close();
-    }
+    });
   });
 
   test('requests do not wait for a Redis that hangs, and it counts again when it recovers', async () => {
