@@ -4,14 +4,14 @@
  */
 import { describeStartFailure } from '@tocsin/runtime';
 import { findServers, releaseServers } from '../testing/find-servers.ts';
+import { interruption } from '../testing/interruption.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { progress, table } from './report.ts';
 import { runSuite } from './suite.ts';
 
 async function run({ attacks, timing, isShort, json }: Options): Promise<void> {
   if (process.platform !== 'linux') throw new Error('the attacks need Linux: they read /proc and use 127.0.0.0/8');
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const signal = interruption();
   await findServers();
   try {
     const rows = await runSuite({
@@ -19,7 +19,7 @@ async function run({ attacks, timing, isShort, json }: Options): Promise<void> {
       timing,
       isShort,
       report: (row) => console.error(progress(row)),
-      signal: interrupted.signal,
+      signal,
     });
     console.log(json ? JSON.stringify(rows, null, 2) : `\n${table(rows)}`);
     const isComplete = rows.length === attacks.length;

@@ -6,6 +6,7 @@
 import { describeStartFailure } from '@tocsin/runtime';
 import { ROOT } from '../environment.ts';
 import { findServers, releaseServers } from '../testing/find-servers.ts';
+import { interruption } from '../testing/interruption.ts';
 import { readBaseline, requireCommit } from './baseline.ts';
 import { COMBINATIONS } from './combinations.ts';
 import { type Fault, FAULTS } from './faults.ts';
@@ -20,13 +21,7 @@ async function run({ combinations, fault }: Options): Promise<void> {
   if (process.platform !== 'linux') throw new Error('this needs Linux: the webhook receivers use 127.0.0.0/8');
   const baseline = await readBaseline();
   await requireCommit(baseline);
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      console.error('ending after this combination');
-      interrupted.abort();
-    });
-  }
+  const signal = interruption('ending after this combination');
   await findServers();
   try {
     const tree = await createOldTree(baseline);
@@ -36,7 +31,7 @@ async function run({ combinations, fault }: Options): Promise<void> {
       );
       const releases = { old: await loadRelease('old', tree.root), new: await loadRelease('new', ROOT) };
       const report = (result: Result) => console.log(resultLines(result));
-      const results = await runSuite({ releases, combinations, fault, report, signal: interrupted.signal });
+      const results = await runSuite({ releases, combinations, fault, report, signal });
       console.log(summary(results));
       if (fault !== undefined) judgeFault(fault, results);
       else if (results.length < combinations.length || results.some(({ failures }) => failures.length > 0)) {

@@ -13,6 +13,7 @@ import { APP_NAMES } from '../../apps.ts';
 import { memoryOf, shareOfMemory } from '../../attacks/processes.ts';
 import { ROOT } from '../../environment.ts';
 import { findServers, releaseServers } from '../../testing/find-servers.ts';
+import { interruption } from '../../testing/interruption.ts';
 import { CASES } from './cases.ts';
 import { growthChart } from './chart.ts';
 import { countCalls } from './count-calls.ts';
@@ -161,18 +162,12 @@ async function write(text: string, growth: Report['growth']): Promise<void> {
   if (growth !== undefined) await writeFile(path.join(ROOT, 'docs/performance-growth.svg'), growthChart(growth));
 }
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    console.error('stopping what was started');
-    interrupted.abort(new Error(`the bench was interrupted by ${signal}`));
-  });
-}
+const interrupted = interruption('stopping what was started');
 try {
   const options = benchOptions(process.argv.slice(2));
   const print = (line: string) => console.error(line);
   await findServers();
-  const load = startLoad(interrupted.signal);
+  const load = startLoad(interrupted);
   try {
     const measured = await measure(load, options, print);
     const calls = await measureCalls(load, options);
