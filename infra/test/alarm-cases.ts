@@ -182,15 +182,15 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
   },
   TocsinConsumerMissing: {
     broken: {
-      'tocsin_consumer_active{app="webhook",queue="webhook.incidents",instance="a"}': constant(0),
-      'tocsin_consumer_active{app="webhook",queue="webhook.incidents",instance="b"}': constant(0),
+      'tocsin_consumer_active{app="webhook",queue="webhook.feed",instance="a"}': constant(0),
+      'tocsin_consumer_active{app="webhook",queue="webhook.feed",instance="b"}': constant(0),
     },
     silentAt: 1,
     firesAfter: 3,
-    labels: [{ app: 'webhook', queue: 'webhook.incidents' }],
+    labels: [{ app: 'webhook', queue: 'webhook.feed' }],
     healthy: {
-      'tocsin_consumer_active{app="webhook",queue="webhook.incidents",instance="a"}': constant(0),
-      'tocsin_consumer_active{app="webhook",queue="webhook.incidents",instance="b"}': constant(1),
+      'tocsin_consumer_active{app="webhook",queue="webhook.feed",instance="a"}': constant(0),
+      'tocsin_consumer_active{app="webhook",queue="webhook.feed",instance="b"}': constant(1),
     },
   },
   TocsinMessagesDelayed: {
@@ -222,12 +222,12 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
       'tocsin_replica_pulls_total{app="incident",outcome="late"}': rising(5),
     },
   },
-  TocsinDeadLetters: gauge('tocsin_dead_letters_waiting{app="webhook",queue="webhook.incidents"}', {
+  TocsinDeadLetters: gauge('tocsin_dead_letters_waiting{app="webhook",queue="webhook.feed"}', {
     bad: 1,
     good: 0,
     silentAt: 4,
     firesAfter: 6,
-    labels: [{ queue: 'webhook.incidents' }],
+    labels: [{ queue: 'webhook.feed' }],
   }),
   TocsinDeliveriesLate: gauge('tocsin_webhook_oldest_due_seconds{app="webhook"}', {
     bad: 301,

@@ -13,7 +13,7 @@ import { runAdmin } from '../admin/run-admin.ts';
 import { openDataDir } from '../data-dir.ts';
 import { adminCommand } from '../testing/admin-command.ts';
 
-const queue = QUEUES.webhookIncidents;
+const queue = QUEUES.webhookFeed;
 
 describeWithBroker('dead letters', () => {
   const namespace = `tocsin-test-${randomBytes(4).toString('hex')}`;

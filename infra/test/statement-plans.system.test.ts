@@ -25,7 +25,7 @@ import { forgetActivity } from '../../services/webhook/src/store/activity-store.
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/store/feed-reader.ts';
 import { feedTailReader } from '../../services/webhook/src/store/feed-tail-reader.ts';
-import { feedWriter } from '../../services/webhook/src/store/feed-writer.ts';
+import { deleteRecordedBefore } from '../../services/webhook/src/store/feed-writer.ts';
 import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/store/secret-store.ts';
 import { APP_NAMES, APPS, SERVICE_NAMES } from '../apps.ts';
@@ -507,7 +507,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await feedReader(webhook).positionBefore(workspaceId, latest);
     await feedTailReader(webhook).read(workspaceId, { after: 0, limit: 100, maxBytes: 524_288 });
     await feedTailReader(webhook).heads([workspaceId]);
-    await webhook.transaction(async (trx) => feedWriter(trx).sweep(latest));
+    await webhook.transaction(async (trx) => deleteRecordedBefore(trx, latest));
     await newFeedEpoch(webhook);
     await deliveryStore(webhook).forget(before);
     await deliveryStore(webhook).giveUp(before);
@@ -523,7 +523,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     for (const app of APP_NAMES.filter((name) => APPS[name].publishesEvents)) {
       await administrator.query(
         `insert into ${APPS[app].schema.name}.dead_letters (queue, message_id, type, body, reason)
-         values ('webhook.incidents', gen_random_uuid(), 'incident.created', '{}', 'delivery_limit')`,
+         values ('webhook.feed', gen_random_uuid(), 'incident.created', '{}', 'delivery_limit')`,
       );
     }
     await administrator.query(`

@@ -93,7 +93,7 @@ describeWithServers('a trace across all processes', () => {
       ({ parentSpanId, name }) => parentSpanId === incident.spanId && name.startsWith('publish '),
     );
     const consume = ofTrace().find(
-      ({ parentSpanId, name }) => parentSpanId === publish?.spanId && name.endsWith('webhook.incidents'),
+      ({ parentSpanId, name }) => parentSpanId === publish?.spanId && name.endsWith('webhook.feed'),
     );
     const attempts = named('attempt delivery').sort((a, b) => a.start - b.start);
     expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([consume!.spanId, consume!.spanId]);

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
 import { addMilliseconds } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { STEP_LEASE, stepQueue } from '../src/store/step-queue.ts';
@@ -17,7 +16,6 @@ const SLOW = 3_000;
 
 test('a stopping process cancels a slow chat call; another process completes the step, and no event is lost', async () => {
   const { service, slack, clock } = chat;
-  service.broker.subscribe(QUEUES.webhookIncidents, async () => 'ack');
   const workspace = await chatWorkspace(chat);
   const handles = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
   for (const handle of handles) {

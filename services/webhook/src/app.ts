@@ -15,10 +15,9 @@ import { feedCursors } from './usecases/feed-cursors.ts';
 import { feedEpoch } from './usecases/feed-epoch.ts';
 import { feedMetrics } from './usecases/feed-metrics.ts';
 import { startFeedTails } from './usecases/feed-tails.ts';
+import { handleEvents, handleIncidents } from './usecases/handle-events.ts';
 import { deleteExpiredData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { webhookMetrics } from './usecases/metrics.ts';
-import { findWantedEvents, queueEvents } from './usecases/queue-events.ts';
-import { recordEvents } from './usecases/record-events.ts';
 import { encryptionRotation } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
 import { startSending } from './usecases/send-deliveries.ts';
@@ -66,6 +65,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),
   };
+  const queueing = { ...dependencies, resourceUrl: config.resourceUrl };
   const feed = {
     database,
     time,
@@ -81,15 +81,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     waitingPlaces: waitingPlaces(config.waiting),
     description: new URL('../openapi.json', import.meta.url),
     consumers: [
+      { queue: QUEUES.webhookFeed, handleBatch: async (events, trx) => handleEvents(queueing, { events, trx }) },
       {
         queue: QUEUES.webhookIncidents,
-        findWanted: async (events) => findWantedEvents(database, events),
-        handleBatch: async (events, trx) =>
-          queueEvents({ ...dependencies, resourceUrl: config.resourceUrl }, { events, trx }),
-      },
-      {
-        queue: QUEUES.webhookFeed,
-        handleBatch: async (events, trx) => recordEvents(time, { events, trx }),
+        handleBatch: async (events, trx) => handleIncidents(queueing, { events, trx }),
       },
     ],
     periodicTasks: [

@@ -4,12 +4,12 @@ import { QUEUES } from '@tocsin/contracts';
 import { createMetrics, type Knex, openDatabase } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
-import { FEED_CHANNEL, feedWriter, type IncomingEvent } from '../src/store/feed-writer.ts';
+import { FEED_CHANNEL, type IncomingEvent } from '../src/store/feed-writer.ts';
 import { clockTime } from '../src/store/time.ts';
 import { feedMetrics } from '../src/usecases/feed-metrics.ts';
 import { readFeed } from '../src/usecases/read-feed.ts';
 import { sweepFeed } from '../src/usecases/sweep-feed.ts';
-import { clearFeed, envelopeOf, FEED, fill, messageOf, record, startFeedService } from './feed.ts';
+import { clearFeed, envelopeOf, FEED, fill, messageOf, record, recordIn, startFeedService } from './feed.ts';
 import type { TestService } from './service.ts';
 
 const DAY = 24 * 3_600_000;
@@ -122,7 +122,7 @@ describe('concurrent batches', () => {
       for (let batch = queue.pop(); batch !== undefined; batch = queue.pop()) {
         const events = batch;
         await writers.transaction(async (trx) => {
-          await feedWriter(trx).record(events, now);
+          await recordIn(trx, events, now);
           // Transactions that end in another order than they began.
           await trx.raw('select pg_sleep(?)', [(events[0]!.id.charCodeAt(0) % 5) / 1_000]);
         });
@@ -157,7 +157,7 @@ describe('concurrent batches', () => {
     await Promise.all(
       Array.from({ length: 8 }, async (_, index) =>
         writers.transaction(async (trx) =>
-          feedWriter(trx).record(index % 2 === 0 ? events : events.toReversed(), service.clock.now()),
+          recordIn(trx, index % 2 === 0 ? events : events.toReversed(), service.clock.now()),
         ),
       ),
     );
@@ -179,7 +179,7 @@ test('each batch notifies once for each workspace, with the position of its late
     expect(payloads.toSorted()).toEqual(['7 2', '7 3', '8 1']);
     const rolledBack = service.rows.transaction(async (trx) => {
       const event = { id: randomUUID(), workspaceId: 9, type: 'incident.created', resource: 'incident:1', body: '{}' };
-      await feedWriter(trx).record([event], service.clock.now());
+      await recordIn(trx, [event], service.clock.now());
       throw new Error('rolled back');
     });
     await expect(rolledBack).rejects.toThrow('rolled back');

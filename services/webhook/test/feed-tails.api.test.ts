@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger, type Knex, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
-import { FEED_CHANNEL, feedWriter } from '../src/store/feed-writer.ts';
+import { FEED_CHANNEL } from '../src/store/feed-writer.ts';
 import { type FeedFollower, type FeedTails, startFeedTails } from '../src/usecases/feed-tails.ts';
+import { recordIn } from './feed.ts';
 
 let database: TestDatabase;
 let writing: Knex;
@@ -57,7 +58,7 @@ const record = async (workspaceId: number, count: number, body = '{}') =>
       resource: 'incident:1',
       body,
     }));
-    await feedWriter(trx).record(events, '2026-11-22T00:00:00.000Z');
+    await recordIn(trx, events, '2026-11-22T00:00:00.000Z');
   });
 
 const query = { types: ['incident.created'], limit: 1_000 };

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type EventType, QUEUES } from '@tocsin/contracts';
+import { type Instant, type Knex, runTogether } from '@tocsin/runtime';
+import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/store/feed-writer.ts';
 import { incidentCreated, startService, type TestService, type TestServiceOptions } from './service.ts';
 
 export const FEED = '/api/v1/events';
@@ -105,6 +107,13 @@ export async function record(service: TestService, ...events: TestEvent[]): Prom
   const outcomes = await service.broker.publish(envelopes.map(messageOf));
   if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('an event was not recorded');
   return envelopes.map(({ id }) => id);
+}
+
+/** Records events in a transaction of the test, as the consumer of the queue does. */
+export async function recordIn(trx: Knex.Transaction, events: readonly IncomingEvent[], now: Instant): Promise<void> {
+  const workspaceIds = [...new Set(events.map(({ workspaceId }) => workspaceId))];
+  const [locked] = await runTogether(trx, [lockFeeds(workspaceIds)]);
+  await runTogether(trx, [recordStatement(events, { feeds: await withMissingFeeds(trx, workspaceIds, locked), now })]);
 }
 
 /** Records events with SQL, which is faster for many of them. */

@@ -21,7 +21,7 @@ export interface QueueDefinition {
  * start waits in the queue. Each queue has its own dead-letter queue, `<name>.dead`.
  */
 export const QUEUES = {
-  webhookIncidents: { name: 'webhook.incidents', bindings: ['incident.created'] },
+  /** Recorded in the event feed; those of new incidents are queued as deliveries, too. */
   webhookFeed: {
     name: 'webhook.feed',
     bindings: [
@@ -38,6 +38,8 @@ export const QUEUES = {
     ],
     singleActiveConsumer: true,
   },
+  /** Bound to `incident.created` by processes from before 0.1.0; consumed for as long as they may run (ADR 42). */
+  webhookIncidents: { name: 'webhook.incidents', bindings: [] },
   incidentReplicas: {
     name: 'incident.replicas',
     bindings: ['service.changed', 'team.changed', 'custom-field.changed', 'user.changed', 'workspace.changed'],

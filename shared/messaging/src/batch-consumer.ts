@@ -28,25 +28,15 @@ export interface HandledBatch {
  */
 export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
 
-/**
- * Returns the events that have an effect, before a transaction begins. The others are acknowledged. They leave no inbox
- * row, so they must have no effect at a further delivery either.
- */
-export type FindWanted = (events: readonly ReceivedEvent[]) => Promise<readonly ReceivedEvent[]>;
-
 export interface BatchConsumerOptions {
   broker: Broker;
   database: Knex;
   queue: QueueDefinition;
   handleBatch: HandleBatch;
-  /** Default: all events are wanted. */
-  findWanted?: FindWanted;
   log: Logger;
   metrics: Metrics;
   bounds?: BatchBounds;
 }
-
-const NOTHING: HandledBatch = { handled: new Set() };
 
 /** Large enough for thousands of events a second, small enough that a transaction takes milliseconds. */
 const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304 };
@@ -64,7 +54,7 @@ const PATIENT_WAITS = [...RETRY_WAITS, 2_000, 5_000, 10_000, ...Array.from({ len
  * after ten minutes, and at once without an order, consuming is paused as it is by `startConsumer`.
  */
 export function startBatchConsumer(options: BatchConsumerOptions): Subscription {
-  const { broker, database, queue, handleBatch, findWanted, log, metrics, bounds = BOUNDS } = options;
+  const { broker, database, queue, handleBatch, log, metrics, bounds = BOUNDS } = options;
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
   const hasOrder = queue.singleActiveConsumer === true && broker.requeueKeepsOrder !== true;
   const waits = hasOrder ? PATIENT_WAITS : RETRY_WAITS;
@@ -79,16 +69,12 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
     for (let attempt = 0; ; attempt += 1) {
       if (subscription.isPaused()) return all('requeue', 'returned');
       try {
-        const wanted = findWanted === undefined ? events : await findWanted(events);
-        const { handled, onCommit } =
-          wanted.length === 0 ? NOTHING : await database.transaction(async (trx) => handleBatch(wanted, trx));
+        const { handled, onCommit } = await database.transaction(async (trx) => handleBatch(events, trx));
         subscription.resume();
-        const known = new Set(wanted.filter(({ event }) => !handled.has(event.id)));
-        for (const one of events) if (!known.has(one)) observed.observeDelay(one.event.occurred_at);
+        for (const { event } of events) if (handled.has(event.id)) observed.observeDelay(event.occurred_at);
         onCommit?.();
         count('handled', handled.size);
-        count('duplicate', known.size);
-        count('unwanted', events.length - wanted.length);
+        count('duplicate', events.length - handled.size);
         return events.map(() => 'ack');
       } catch (error) {
         const [first] = events;

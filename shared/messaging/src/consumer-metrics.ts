@@ -3,10 +3,10 @@ import { Counter, Gauge, Histogram, type Metrics } from '@tocsin/runtime';
 import type { Broker } from './broker.ts';
 
 /**
- * What became of a message in one delivery. `unwanted`: it has no effect in this service; `returned`: it went back to the queue because the database was unavailable;
+ * What became of a message in one delivery. `returned`: it went back to the queue because the database was unavailable;
  * `interrupted`: because the process stops; `failed`: the broker delivers it again, up to the delivery limit.
  */
-const OUTCOMES = ['handled', 'unwanted', 'duplicate', 'malformed', 'failed', 'returned', 'interrupted'] as const;
+const OUTCOMES = ['handled', 'duplicate', 'malformed', 'failed', 'returned', 'interrupted'] as const;
 export type ConsumerOutcome = (typeof OUTCOMES)[number];
 
 interface ConsumerState {
@@ -19,7 +19,7 @@ interface ConsumerState {
 export interface ConsumerMetrics {
   /** @param messages how many; default 1 */
   count(outcome: ConsumerOutcome, messages?: number): void;
-  /** @param occurredAt of an event that was handled for the first time, or that has no effect */
+  /** @param occurredAt of an event that was handled for the first time */
   observeDelay(occurredAt: string): void;
 }
 

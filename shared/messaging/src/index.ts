@@ -17,7 +17,6 @@ export {
 export type { BatchBounds } from './batch-collector.ts';
 export {
   type BatchConsumerOptions,
-  type FindWanted,
   type HandleBatch,
   type HandledBatch,
   type ReceivedEvent,

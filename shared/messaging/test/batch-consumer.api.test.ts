@@ -53,8 +53,6 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
   let committed: string[];
   beforeEach(async () => {
     open = await start();
-    // For the other queue that is bound to the type.
-    open.broker.subscribe(QUEUES.webhookIncidents, async () => 'ack');
     [consumers, batches, committed] = [[], [], []];
     metrics = createMetrics('test');
   }, SET_UP_TIMEOUT);
@@ -75,10 +73,9 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
       knex?: Knex;
       bounds?: BatchBounds;
       before?: (of: string[]) => unknown;
-      unwanted?: string[];
     } = {},
   ): Subscription {
-    const { broker = open.broker, knex = database.knex, bounds, before, unwanted } = options;
+    const { broker = open.broker, knex = database.knex, bounds, before } = options;
     const consumer = startBatchConsumer({
       broker,
       database: knex,
@@ -98,9 +95,6 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
       },
       log: silent,
       metrics,
-      ...(unwanted !== undefined && {
-        findWanted: async (events) => events.filter((one) => !unwanted.includes(referenceOf(one))),
-      }),
       ...(bounds !== undefined && { bounds }),
     });
     consumers.push(consumer);
@@ -150,19 +144,6 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     await eventually(async () => (await count('duplicate')) === 2);
     expect(await database.effects()).toEqual(['INC-1']);
     expect(committed).toEqual(['INC-1']);
-  });
-
-  test('an event that nobody wants is acknowledged, and alone begins no transaction', async () => {
-    consume({ unwanted: ['INC-1', 'INC-3'] });
-    await publish(['INC-1']);
-    await eventually(async () => (await count('unwanted')) === 1);
-    expect(batches).toEqual([]);
-    await publish(['INC-2', 'INC-3', 'INC-4']);
-    await eventually(async () => (await count('unwanted')) === 2);
-    await handled(2);
-    expect((await database.effects()).toSorted()).toEqual(['INC-2', 'INC-4']);
-    expect(await count('duplicate')).toBe(0);
-    expect(await database.knex('inbox').select('message_id')).toHaveLength(2);
   });
 
   test('an event that cannot be handled is singled out, and becomes a dead letter', async () => {
@@ -280,7 +261,6 @@ describe('batches with the broker in memory', () => {
 
   test('a database that cannot work is waited for without a counted failure, however long it takes', async () => {
     const broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
-    broker.subscribe(QUEUES.webhookIncidents, async () => 'ack');
     const metrics = createMetrics('test');
     const count = async (outcome: string) => {
       const family = metrics.getSingleMetric('tocsin_messages_consumed_total');

@@ -20,22 +20,22 @@ describeWithBroker('over a network that fails', () => {
   }, SET_UP_TIMEOUT);
 
   test('publishing fails while the connection is lost, and works again once it is back', async () => {
-    const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
+    const { bodies } = collect(open.broker, QUEUES.incidentFeeds);
     proxy.cut();
     await eventually(() => !open.broker.connected);
-    expect(await open.broker.publish([newMessage('incident.created')])).toEqual(['failed']);
+    expect(await open.broker.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
     proxy.restore();
-    expect(await publishSafely(open.broker, newMessage('incident.created', 'after'))).toBe('confirmed');
+    expect(await publishSafely(open.broker, newMessage('customer-impact.updated', 'after'))).toBe('confirmed');
     await eventually(() => bodies.includes('after'));
   });
 
   test('a message in progress when the connection is lost is redelivered', async () => {
     const lost = Promise.withResolvers<void>();
-    const { bodies, redelivered } = collect(open.broker, QUEUES.webhookIncidents, async (_, nth) => {
+    const { bodies, redelivered } = collect(open.broker, QUEUES.incidentFeeds, async (_, nth) => {
       if (nth === 1) await lost.promise;
       return 'ack' as const;
     });
-    await publishSafely(open.broker, newMessage('incident.created', 'twice'));
+    await publishSafely(open.broker, newMessage('customer-impact.updated', 'twice'));
     await eventually(() => bodies.length === 1);
     proxy.cut();
     await eventually(() => !open.broker.connected);
@@ -48,13 +48,13 @@ describeWithBroker('over a network that fails', () => {
 
   test('publishing fails in bounded time without a confirm', async () => {
     proxy.stall();
-    expect(await open.broker.publish([newMessage('incident.created')])).toEqual(['failed']);
+    expect(await open.broker.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
     proxy.restore();
-    expect(await publishSafely(open.broker, newMessage('incident.created'))).toBe('confirmed');
+    expect(await publishSafely(open.broker, newMessage('customer-impact.updated'))).toBe('confirmed');
   });
 
   test('a subscription survives repeated connection losses without being duplicated', async () => {
-    const { bodies } = collect(open.broker, QUEUES.webhookIncidents);
+    const { bodies } = collect(open.broker, QUEUES.incidentFeeds);
     for (const _ of [1, 2, 3]) {
       proxy.cut();
       await eventually(() => !open.broker.connected);
@@ -62,7 +62,7 @@ describeWithBroker('over a network that fails', () => {
       await eventually(() => open.broker.connected);
     }
     const sent = Array.from({ length: 10 }, (_, index) => String(index));
-    for (const body of sent) await publishSafely(open.broker, newMessage('incident.created', body));
+    for (const body of sent) await publishSafely(open.broker, newMessage('customer-impact.updated', body));
     await eventually(() => bodies.length >= sent.length);
     expect(bodies.toSorted()).toEqual(sent);
   });
@@ -70,11 +70,11 @@ describeWithBroker('over a network that fails', () => {
   test('a broker that is down at first is connected once it is up', async () => {
     proxy.cut();
     const delayed = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
-    const { bodies } = collect(delayed, QUEUES.webhookIncidents);
-    expect(await delayed.publish([newMessage('incident.created')])).toEqual(['failed']);
+    const { bodies } = collect(delayed, QUEUES.incidentFeeds);
+    expect(await delayed.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
     expect(delayed.connected).toBe(false);
     proxy.restore();
-    expect(await publishSafely(delayed, newMessage('incident.created', 'at last'))).toBe('confirmed');
+    expect(await publishSafely(delayed, newMessage('customer-impact.updated', 'at last'))).toBe('confirmed');
     await eventually(() => bodies.includes('at last'));
     await delayed.close();
   });
@@ -82,7 +82,7 @@ describeWithBroker('over a network that fails', () => {
   test('closing does not wait for a broker that is unreachable', async () => {
     proxy.cut();
     const alone = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
-    const { stop } = collect(alone, QUEUES.webhookIncidents);
+    const { stop } = collect(alone, QUEUES.incidentFeeds);
     await stop();
     await alone.close();
     proxy.restore();
@@ -131,10 +131,10 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
   });
 
   test('a rejected message is in the dead-letter queue, unchanged', async () => {
-    collect(open.broker, QUEUES.webhookIncidents, () => 'dead-letter');
-    const message = newMessage('incident.created', '{"evidence":true}');
+    collect(open.broker, QUEUES.incidentFeeds, () => 'dead-letter');
+    const message = newMessage('customer-impact.updated', '{"evidence":true}');
     await publishSafely(open.broker, message);
-    const dead = await eventually(() => channel.get(deadLetterQueueName(open.namespace, QUEUES.webhookIncidents)));
+    const dead = await eventually(() => channel.get(deadLetterQueueName(open.namespace, QUEUES.incidentFeeds)));
     expect(dead.content.toString()).toBe(message.body);
     expect(dead.properties.messageId).toBe(message.id);
     channel.ack(dead);
@@ -150,7 +150,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
 
   test('no confirmed message is lost', async () => {
     const { broker } = await openBroker(rabbitMq.url);
-    const sent = Array.from({ length: 200 }, (_, index) => newMessage('incident.created', String(index)));
+    const sent = Array.from({ length: 200 }, (_, index) => newMessage('customer-impact.updated', String(index)));
     const publishing = Promise.all(sent.map(async (message) => publishSafely(broker, message, 60_000)));
     await eventually(async () => (await broker.publish([newMessage('of.nobody')]))[0] === 'unroutable');
     await rabbitMq.kill();
@@ -158,7 +158,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
     await rabbitMq.start();
     expect(new Set(await publishing)).toEqual(new Set(['confirmed']));
 
-    const { bodies } = collect(broker, QUEUES.webhookIncidents);
+    const { bodies } = collect(broker, QUEUES.incidentFeeds);
     const missing = () => sent.filter(({ body }) => !bodies.includes(body));
     await eventually(() => missing().length === 0, { within: 20_000, what: 'every message' });
     await broker.close();

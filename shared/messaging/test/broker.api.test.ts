@@ -12,7 +12,6 @@ import {
   publishSafely,
   QUICK_RETRIES,
   SET_UP_TIMEOUT,
-  takeFeed,
 } from './brokers.ts';
 
 /** The tests of every broker. Each test starts its own. */
@@ -27,10 +26,10 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
 
   test('a message is delivered, byte for byte, to every queue bound to its type and to no other', async () => {
     const consumers = [consume(QUEUES.incidentReplicas), consume(QUEUES.catalogReplicas)] as const;
-    const other = consume(QUEUES.webhookIncidents);
+    const other = consume(QUEUES.incidentFeeds);
     const body = JSON.stringify({ name: 'Zoë \u{1F525}' });
     expect(await publishSafely(broker(), newMessage('user.changed', body))).toBe('confirmed');
-    expect(await publishSafely(broker(), newMessage('incident.created', 'last'))).toBe('confirmed');
+    expect(await publishSafely(broker(), newMessage('customer-impact.updated', 'last'))).toBe('confirmed');
     for (const { bodies } of consumers) await eventually(() => bodies.length > 0);
     await eventually(() => other.bodies.length > 0);
     for (const { bodies, redelivered } of consumers) {
@@ -41,8 +40,8 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   });
 
   test('every message of a batch has its own outcome, in order', async () => {
-    consume(QUEUES.webhookIncidents);
-    const types = ['incident.created', 'of.nobody', 'incident.created', 'of.nobody'];
+    consume(QUEUES.incidentFeeds);
+    const types = ['customer-impact.updated', 'of.nobody', 'customer-impact.updated', 'of.nobody'];
     expect(await broker().publish(types.map((type) => newMessage(type)))).toEqual([
       'confirmed',
       'unroutable',
@@ -53,50 +52,48 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   });
 
   test('a message that its consumer could not handle is redelivered, marked as such, until it is handled', async () => {
-    const { bodies, redelivered } = consume(QUEUES.webhookIncidents, (_, nth) => (nth < 3 ? 'retry' : 'ack'));
-    await publishSafely(broker(), newMessage('incident.created', 'stubborn'));
+    const { bodies, redelivered } = consume(QUEUES.incidentFeeds, (_, nth) => (nth < 3 ? 'retry' : 'ack'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'stubborn'));
     await eventually(() => bodies.length === 3);
-    await publishSafely(broker(), newMessage('incident.created', 'next'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'next'));
     await eventually(() => bodies.includes('next'));
     expect(bodies).toEqual(['stubborn', 'stubborn', 'stubborn', 'next']);
     expect(redelivered).toEqual([false, true, true, false]);
   });
 
   test(`a message that cannot be handled is delivered ${DELIVERY_LIMIT} times, then dead-lettered`, async () => {
-    const { bodies } = consume(QUEUES.webhookIncidents, ({ body }) => (body.toString() === 'poison' ? 'retry' : 'ack'));
-    await publishSafely(broker(), newMessage('incident.created', 'poison'));
+    const { bodies } = consume(QUEUES.incidentFeeds, ({ body }) => (body.toString() === 'poison' ? 'retry' : 'ack'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'poison'));
     await eventually(() => bodies.length >= DELIVERY_LIMIT);
-    await publishSafely(broker(), newMessage('incident.created', 'next'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'next'));
     await eventually(() => bodies.includes('next'));
     expect(bodies.filter((body) => body === 'poison')).toHaveLength(DELIVERY_LIMIT);
   });
 
   test('a handler that throws is treated like one that returns retry', async () => {
-    const { bodies } = consume(QUEUES.webhookIncidents, (_, nth) => {
+    const { bodies } = consume(QUEUES.incidentFeeds, (_, nth) => {
       if (nth === 1) throw new Error('the handler failed');
       return 'ack';
     });
-    await publishSafely(broker(), newMessage('incident.created', 'unlucky'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'unlucky'));
     await eventually(() => bodies.length === 2);
     expect(bodies).toEqual(['unlucky', 'unlucky']);
   });
 
   test('a rejected message is not redelivered', async () => {
-    const { bodies } = consume(QUEUES.webhookIncidents, ({ body }) =>
-      body.toString() === 'bad' ? 'dead-letter' : 'ack',
-    );
-    await publishSafely(broker(), newMessage('incident.created', 'bad'));
-    await publishSafely(broker(), newMessage('incident.created', 'good'));
+    const { bodies } = consume(QUEUES.incidentFeeds, ({ body }) => (body.toString() === 'bad' ? 'dead-letter' : 'ack'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'bad'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'good'));
     await eventually(() => bodies.includes('good'));
     expect(bodies).toEqual(['bad', 'good']);
   });
 
   test('a requeued message does not count as delivered, and is delivered as if for the first time', async () => {
     const returns = 2 * DELIVERY_LIMIT;
-    const { bodies, redelivered } = consume(QUEUES.webhookIncidents, (_, nth) => (nth <= returns ? 'requeue' : 'ack'));
-    await publishSafely(broker(), newMessage('incident.created', 'patient'));
+    const { bodies, redelivered } = consume(QUEUES.incidentFeeds, (_, nth) => (nth <= returns ? 'requeue' : 'ack'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'patient'));
     await eventually(() => bodies.length > returns);
-    await publishSafely(broker(), newMessage('incident.created', 'next'));
+    await publishSafely(broker(), newMessage('customer-impact.updated', 'next'));
     await eventually(() => bodies.includes('next'));
     expect(bodies).toEqual([...Array.from({ length: returns + 1 }, () => 'patient'), 'next']);
     expect(redelivered).not.toContain(true);
@@ -105,12 +102,12 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   test('a subscription that stops finishes the messages in progress and takes no more', async () => {
     const working = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
-    const { bodies, stop } = consume(QUEUES.webhookIncidents, async () => {
+    const { bodies, stop } = consume(QUEUES.incidentFeeds, async () => {
       working.resolve();
       await finish.promise;
       return 'ack' as const;
     });
-    const published = publishSafely(broker(), newMessage('incident.created', 'begun'));
+    const published = publishSafely(broker(), newMessage('customer-impact.updated', 'begun'));
     await working.promise;
     let stopped = false;
     const stopping = stop().then(() => (stopped = true));
@@ -121,8 +118,8 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
     expect(await published).toBe('confirmed');
 
     // The next subscription gets the next message.
-    const later = publishSafely(broker(), newMessage('incident.created', 'later'));
-    const next = consume(QUEUES.webhookIncidents);
+    const later = publishSafely(broker(), newMessage('customer-impact.updated', 'later'));
+    const next = consume(QUEUES.incidentFeeds);
     await later;
     await eventually(() => next.bodies.length > 0);
     expect(next.bodies).toEqual(['later']);
@@ -130,11 +127,11 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   });
 
   test('a subscription that stops before it has started takes no messages', async () => {
-    const hasty = consume(QUEUES.webhookIncidents);
+    const hasty = consume(QUEUES.incidentFeeds);
     await hasty.stop();
-    const next = consume(QUEUES.webhookIncidents);
+    const next = consume(QUEUES.incidentFeeds);
     const sent = Array.from({ length: 10 }, (_, index) => String(index));
-    for (const body of sent) await publishSafely(broker(), newMessage('incident.created', body));
+    for (const body of sent) await publishSafely(broker(), newMessage('customer-impact.updated', body));
     await eventually(() => next.bodies.length === sent.length);
     expect(hasty.bodies).toEqual([]);
   });
@@ -142,13 +139,13 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   test('a subscription that stops does not wait for another one', async () => {
     const working = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
-    consume(QUEUES.webhookIncidents, async () => {
+    consume(QUEUES.incidentFeeds, async () => {
       working.resolve();
       await finish.promise;
       return 'ack' as const;
     });
     const idle = consume(QUEUES.catalogReplicas);
-    const published = publishSafely(broker(), newMessage('incident.created'));
+    const published = publishSafely(broker(), newMessage('customer-impact.updated'));
     await working.promise;
     await idle.stop();
     finish.resolve();
@@ -166,9 +163,9 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   });
 
   test('subscriptions of one queue share its messages', async () => {
-    const pair = [consume(QUEUES.webhookIncidents), consume(QUEUES.webhookIncidents)];
+    const pair = [consume(QUEUES.incidentFeeds), consume(QUEUES.incidentFeeds)];
     const bodies = Array.from({ length: 20 }, (_, index) => `message ${index}`);
-    await Promise.all(bodies.map(async (body) => publishSafely(broker(), newMessage('incident.created', body))));
+    await Promise.all(bodies.map(async (body) => publishSafely(broker(), newMessage('customer-impact.updated', body))));
     const received = () => pair.flatMap((inbox) => inbox.bodies);
     await eventually(() => received().length >= bodies.length);
     expect(received().toSorted()).toEqual(bodies.toSorted());
@@ -178,23 +175,21 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
 describe('the broker in memory', () => {
   describeBroker(async () => {
     const broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
-    takeFeed(broker);
     return { broker, remove: async () => broker.close() };
   });
 
   test('closes when the messages in progress are finished', async () => {
     const broker = new MemoryBroker();
-    takeFeed(broker);
     const finish = Promise.withResolvers<void>();
-    const { bodies } = collect(broker, QUEUES.webhookIncidents, async () => {
+    const { bodies } = collect(broker, QUEUES.incidentFeeds, async () => {
       await finish.promise;
       return 'ack' as const;
     });
-    const published = broker.publish([newMessage('incident.created', 'begun')]);
+    const published = broker.publish([newMessage('customer-impact.updated', 'begun')]);
     await eventually(() => bodies.length === 1);
     let closed = false;
     const close = broker.close().then(() => (closed = true));
-    expect(await broker.publish([newMessage('incident.created')])).toEqual(['failed']);
+    expect(await broker.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
     expect(closed).toBe(false);
     finish.resolve();
     await close;

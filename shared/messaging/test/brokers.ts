@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { QUEUES } from '@tocsin/contracts';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, removeTopology } from '@tocsin/testing';
 import {
@@ -43,9 +42,6 @@ export async function openBroker(
     },
   };
 }
-
-/** Takes the messages of the event feed, whose queue is bound to the types that the tests publish. */
-export const takeFeed = (broker: Broker) => broker.subscribe(QUEUES.webhookFeed, async () => 'ack');
 
 export const newMessage = (type: string, body = '{}'): OutgoingMessage => ({ id: randomUUID(), type, body });
 

@@ -13,7 +13,7 @@ import {
   INBOX_DAYS,
   sweepInbox,
 } from '../src/index.ts';
-import { newMessage, publishSafely, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
+import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
 import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 let database: MessagingDatabase;
@@ -26,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
-  takeFeed(broker);
 });
 afterEach(async () => {
   await consumer?.stop();
@@ -48,7 +47,7 @@ function consume(handlers: EventHandlers, knex: Knex = database.knex): void {
   consumer = startConsumer({
     broker,
     database: knex,
-    queue: QUEUES.webhookIncidents,
+    queue: QUEUES.webhookFeed,
     handlers,
     log: silent,
     metrics,
@@ -119,7 +118,7 @@ describe('a malformed message is dead-lettered at the first delivery, and the ne
   test.each(Object.entries(cases))('%s', async (_, body) => {
     consume(recordEffects());
     expect(await broker.publish([newMessage('incident.created', body)])).toEqual([
-      { deadLetters: [{ queue: QUEUES.webhookIncidents.name, reason: 'rejected' }] },
+      { deadLetters: [{ queue: QUEUES.webhookFeed.name, reason: 'rejected' }] },
     ]);
     expect(await count('malformed')).toBe(1);
     expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
@@ -151,7 +150,7 @@ describe('a handler that fails', () => {
       }),
     );
     expect(await publishSafely(broker, created('INC-1'))).toEqual({
-      deadLetters: [{ queue: QUEUES.webhookIncidents.name, reason: 'delivery_limit' }],
+      deadLetters: [{ queue: QUEUES.webhookFeed.name, reason: 'delivery_limit' }],
     });
     expect(attempts).toBe(DELIVERY_LIMIT);
     expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
@@ -257,7 +256,6 @@ describe('a database that fails temporarily', () => {
   test('with a cancelled statement gets the event again, after a growing delay', async () => {
     await broker.close();
     broker = new MemoryBroker({ retryDelays: [50, 60_000] });
-    takeFeed(broker);
     await failWith('57014');
     consume(recordEffects());
     const message = created('INC-1');

@@ -66,6 +66,21 @@ export const incidentArchived = (reference: string): NewEvent<'incident.archived
   type: 'incident.archived',
 });
 
+/** For a queue whose messages may be handled in any order. */
+export const impactUpdated = (incidentId: number): NewEvent<'customer-impact.updated'> => ({
+  type: 'customer-impact.updated',
+  occurredAt: '2026-11-20T12:00:00.000Z',
+  workspace: WORKSPACE,
+  requestId: 'r-1',
+  data: {
+    workspace_id: WORKSPACE.id,
+    incident_id: incidentId,
+    affected_customers: 1,
+    mrr: [],
+    as_of: '2026-11-20T12:00:00.000Z',
+  },
+});
+
 /** The outbox row of an event of a type that no queue is bound to. */
 export const unboundEvent = (): OutboxRow => ({ ...outboxRow(incidentCreated('INC-1')), type: 'of.nobody' });
 

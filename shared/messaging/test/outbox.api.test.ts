@@ -10,7 +10,7 @@ import {
   type PublishOutcome,
   startRelay,
 } from '../src/index.ts';
-import { collect, type Inbox, QUICK_RETRIES, silent, takeFeed } from './brokers.ts';
+import { collect, type Inbox, QUICK_RETRIES, silent } from './brokers.ts';
 import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool, unboundEvent } from './database.ts';
 
 let database: MessagingDatabase;
@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });
-  takeFeed(broker);
 });
 afterEach(async () => {
   await Promise.all(relays.splice(0).map(async (relay) => relay.stop()));
@@ -88,7 +87,7 @@ test('the metrics tell how long the oldest event waits', async () => {
 
 describe('an event', () => {
   test('is published after its transaction has committed, in the envelope of the contract, and deleted', async () => {
-    const inbox = collect(broker, QUEUES.webhookIncidents);
+    const inbox = collect(broker, QUEUES.webhookFeed);
     relayTo(broker);
     await record('INC-1');
     await eventually(async () => (await database.waiting()) === 0);
@@ -106,7 +105,7 @@ describe('an event', () => {
   });
 
   test('of a transaction that was rolled back is not published', async () => {
-    const inbox = collect(broker, QUEUES.webhookIncidents);
+    const inbox = collect(broker, QUEUES.webhookFeed);
     relayTo(broker);
     await expect(
       database.knex.transaction(async (trx) => {
@@ -120,7 +119,7 @@ describe('an event', () => {
   });
 
   test('does not wait for the next poll when the relay is woken', async () => {
-    const inbox = collect(broker, QUEUES.webhookIncidents);
+    const inbox = collect(broker, QUEUES.webhookFeed);
     const relay = relayTo(broker);
     await record('INC-1');
     relay.wake();
@@ -177,14 +176,12 @@ describe('an event is stored as a dead letter', () => {
     ['dead-letter', 'rejected'],
     ['retry', 'delivery_limit'],
   ] as const)('when its consumer returns %s', async (disposition, reason) => {
-    const inbox = collect(broker, QUEUES.webhookIncidents, ({ body }) =>
-      body.includes('"INC-1"') ? disposition : 'ack',
-    );
+    const inbox = collect(broker, QUEUES.webhookFeed, ({ body }) => (body.includes('"INC-1"') ? disposition : 'ack'));
     relayTo(broker);
     await record('INC-1', 'INC-2');
     await eventually(async () => (await database.waiting()) === 0);
     const [letter, ...others] = await database.knex('dead_letters').select('queue', 'type', 'body', 'reason');
-    expect(letter).toMatchObject({ queue: QUEUES.webhookIncidents.name, type: 'incident.created', reason });
+    expect(letter).toMatchObject({ queue: QUEUES.webhookFeed.name, type: 'incident.created', reason });
     expect(letter.body).toContain('"INC-1"');
     expect(others).toEqual([]);
     expect(referencesIn(inbox)).toContain('INC-2');
@@ -210,7 +207,7 @@ describe('many events', () => {
   const references = Array.from({ length: 230 }, (_, index) => `INC-${index}`);
 
   test('are published oldest first', async () => {
-    const inbox = collect(broker, QUEUES.webhookIncidents);
+    const inbox = collect(broker, QUEUES.webhookFeed);
     await record(...references);
     relayTo(broker).wake();
     await eventually(async () => (await database.waiting()) === 0);
@@ -218,7 +215,7 @@ describe('many events', () => {
   });
 
   test('are published once each by several relays', async () => {
-    const inbox = collect(broker, QUEUES.webhookIncidents);
+    const inbox = collect(broker, QUEUES.webhookFeed);
     await record(...references);
     for (const relay of [1, 2, 3].map(() => relayTo(broker))) relay.wake();
     await eventually(async () => (await database.waiting()) === 0);

@@ -6,12 +6,12 @@ import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { type AmqpBroker, type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
 import { collect, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
-import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
+import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 /** Milliseconds. Much less than RabbitMQ's 30 minutes, but more than a consumer may hold a message. */
 const CONSUMER_TIMEOUT = 8_000;
-const QUEUE = QUEUES.webhookIncidents;
-const references = Array.from({ length: 5 }, (_, index) => `INC-${index}`);
+const QUEUE = QUEUES.incidentFeeds;
+const incidentIds = [1, 2, 3, 4, 5];
 
 describeWithOwnRabbitMq('during a long outage', () => {
   let rabbitMq: OwnRabbitMq;
@@ -82,15 +82,15 @@ describeWithOwnRabbitMq('during a long outage', () => {
       database: knex,
       queue: QUEUE,
       handlers: {
-        'incident.created': async ({ data }, trx) => {
-          await trx('effects').insert({ reference: data.incident.reference });
+        'customer-impact.updated': async ({ data }, trx) => {
+          await trx('effects').insert({ reference: `INC-${data.incident_id}` });
         },
       },
       log: silent,
       metrics: createMetrics('test'),
     });
     stopping.push(consumer.stop, async () => knex.destroy(), proxy.close);
-    const rows = references.map((reference) => outboxRow(incidentCreated(reference)));
+    const rows = incidentIds.map((id) => outboxRow(impactUpdated(id)));
     for (const { message_id, type, body } of rows) await publishSafely(broker, { id: message_id, type, body });
     await waitForConsumerTimeouts(3);
     expect(redelivered.length).toBeGreaterThan(0);
@@ -98,24 +98,24 @@ describeWithOwnRabbitMq('during a long outage', () => {
     expect(await ready(deadLetterQueueName(namespace, QUEUE))).toBe(0);
 
     proxy.restore();
-    await eventually(async () => (await database.effects()).length === references.length, { within: 60_000 });
-    expect((await database.effects()).toSorted()).toEqual(references);
+    await eventually(async () => (await database.effects()).length === incidentIds.length, { within: 60_000 });
+    expect((await database.effects()).toSorted()).toEqual(incidentIds.map((id) => `INC-${id}`));
     expect(redelivered).not.toContain(true);
     // The consumer handles messages concurrently again.
-    await publishSafely(broker, { id: crypto.randomUUID(), type: 'incident.created', body: 'malformed' });
+    await publishSafely(broker, { id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'malformed' });
     await eventually(async () => (await ready(deadLetterQueueName(namespace, QUEUE))) === 1);
   }, 180_000);
 
   test('by the broker’s memory alarm, every event is sent once, after the alarm', async () => {
     const relay = startRelay({ database: database.knex, broker, log: silent, metrics: createMetrics('test') });
     stopping.push(relay.stop);
-    const many = Array.from({ length: 50 }, (_, index) => `INC-${index}`);
+    const many = Array.from({ length: 50 }, (_, index) => index + 1);
     // Another queue of the test counts every copy that reaches the broker.
     const copies = `${namespace}.copies`;
     await channel.assertQueue(copies, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
-    await channel.bindQueue(copies, exchangeName(namespace), 'incident.*');
+    await channel.bindQueue(copies, exchangeName(namespace), 'customer-impact.*');
     await rabbitMq.control('set_vm_memory_high_watermark', '0');
-    await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(incidentCreated)));
+    await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(impactUpdated)));
     relay.wake();
     await eventually(() => !broker.connected, { within: 20_000, what: 'a blocked broker' });
     // Several times as long as publishing waits for a confirm.
@@ -130,9 +130,9 @@ describeWithOwnRabbitMq('during a long outage', () => {
   }, 180_000);
 
   test('by the broker’s memory alarm, queues are still consumed', async () => {
-    await publishSafely(broker, { id: crypto.randomUUID(), type: 'incident.created', body: 'before' });
+    await publishSafely(broker, { id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'before' });
     await rabbitMq.control('set_vm_memory_high_watermark', '0');
-    await broker.publish([{ id: crypto.randomUUID(), type: 'incident.created', body: 'blocks' }]);
+    await broker.publish([{ id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'blocks' }]);
     await eventually(() => !broker.connected, { within: 20_000 });
     const { bodies, stop } = collect(broker, QUEUE);
     await eventually(() => bodies.includes('before'));

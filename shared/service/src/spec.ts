@@ -19,7 +19,7 @@ export interface ServiceClient {
 }
 
 /** A queue whose events are handled in batches, one transaction for many of them. */
-export type BatchConsumerSpec = Pick<BatchConsumerOptions, 'queue' | 'findWanted' | 'handleBatch'>;
+export type BatchConsumerSpec = Pick<BatchConsumerOptions, 'queue' | 'handleBatch'>;
 
 /** A queue, and how its events change the service's data. */
 export interface ConsumerSpec {

@@ -1,4 +1,4 @@
-import { commitWith, type Instant, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/runtime';
+import { type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 import { currentTime } from './time.ts';
 
 /** An event that the feed may not have yet. */
@@ -11,12 +11,18 @@ export interface IncomingEvent {
   body: string;
 }
 
+/** The feed of a workspace that is locked, and the position of its latest event; 0 before the first. */
+export interface LockedFeed {
+  workspace_id: number;
+  position: number;
+}
+
 /** What a batch added to the feed of one workspace. */
 export interface Addition {
-  workspaceId: number;
+  workspace_id: number;
   /** The position of its latest event. */
   position: number;
-  eventIds: string[];
+  event_ids: string[];
 }
 
 /**
@@ -64,78 +70,80 @@ const LOCK = `
 
 const BATCH = 1_000;
 
-/** Writes the event feed, in a transaction. */
-export function feedWriter(trx: Knex.Transaction) {
-  /** Locks the rows of workspaces in the order of their IDs, so that transactions cannot wait for each other in a circle. */
-  const lock = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
-    const rows = await runPrepared<{ workspace_id: number; position: number }>(trx, 'lock-feeds', LOCK, [workspaceIds]);
-    return new Map(rows.map(({ workspace_id: id, position }) => [id, position]));
-  };
+/** Locks the feeds of workspaces, in the order of their IDs, so that transactions cannot wait for each other in a circle. */
+export const lockFeeds = (workspaceIds: readonly number[]): PreparedStatement<LockedFeed> => ({
+  name: 'lock-feeds',
+  text: LOCK,
+  values: [workspaceIds],
+});
 
-  const lockOrCreate = async (workspaceIds: readonly number[]): Promise<Map<number, number>> => {
-    const heads = await lock(workspaceIds);
-    const missing = workspaceIds.filter((id) => !heads.has(id)).sort((a, b) => a - b);
-    if (missing.length === 0) return heads;
-    await trx('feed_workspaces')
-      .insert(missing.map((id) => ({ workspace_id: id })))
-      .onConflict()
-      .ignore();
-    return lock(workspaceIds);
-  };
+/** Creates the feeds of workspaces that have none, and returns all of them locked. */
+export async function withMissingFeeds(
+  trx: Knex.Transaction,
+  workspaceIds: readonly number[],
+  locked: readonly LockedFeed[],
+): Promise<readonly LockedFeed[]> {
+  const existing = new Set(locked.map(({ workspace_id: id }) => id));
+  const missing = workspaceIds.filter((id) => !existing.has(id)).sort((a, b) => a - b);
+  if (missing.length === 0) return locked;
+  await trx('feed_workspaces')
+    .insert(missing.map((id) => ({ workspace_id: id })))
+    .onConflict()
+    .ignore();
+  const [all] = await runTogether(trx, [lockFeeds(workspaceIds)]);
+  return all;
+}
 
+/**
+ * Adds the events that the feeds do not have, in their order, each at the next position of its workspace. Processes that
+ * wait for them are notified when the transaction commits.
+ * @param now null: by the clock of the database
+ */
+export function recordStatement(
+  events: readonly IncomingEvent[],
+  { feeds, now }: { feeds: readonly LockedFeed[]; now: Instant | null },
+): PreparedStatement<Addition> {
+  const heads = new Map(feeds.map(({ workspace_id: id, position }) => [id, position]));
+  const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
   return {
-    /**
-     * Adds the events that the feed does not have, in their order, each at the next position of its workspace. Processes
-     * that wait for them are notified when the transaction commits.
-     * @param now null: by the clock of the database
-     * @param options.commits the transaction ends with it
-     */
-    async record(events: readonly IncomingEvent[], now: Instant | null, { commits = false } = {}): Promise<Addition[]> {
-      const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
-      const heads = await lockOrCreate([...new Set(distinct.map(({ workspaceId }) => workspaceId))]);
-      const statement: PreparedStatement<{ workspace_id: number; position: number; event_ids: string[] }> = {
-        name: 'record-events',
-        text: RECORD,
-        values: [
-          distinct.map(({ workspaceId }) => workspaceId),
-          distinct.map(({ workspaceId }) => heads.get(workspaceId)),
-          distinct.map(({ id }) => id),
-          distinct.map(({ type }) => type),
-          distinct.map(({ resource }) => resource),
-          distinct.map(({ body }) => body),
-          now,
-          FEED_CHANNEL,
-        ],
-      };
-      const [rows] = await (commits ? commitWith(trx, [statement]) : runTogether(trx, [statement]));
-      return rows.map((row) => ({ workspaceId: row.workspace_id, position: row.position, eventIds: row.event_ids }));
-    },
-
-    /** Deletes events that were recorded before a time, a thousand at most, and returns how many. */
-    async sweep(before: Instant): Promise<number> {
-      const expired = await trx('feed_events')
-        .where('recorded_at', '<', before)
-        .orderBy('recorded_at')
-        .limit(BATCH)
-        .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
-      const last = new Map<number, number>();
-      for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
-      const workspaceIds = [...last.keys()].sort((a, b) => a - b);
-      await lock(workspaceIds);
-      let deleted = 0;
-      for (const workspaceId of workspaceIds) {
-        const position = last.get(workspaceId) ?? 0;
-        deleted += await trx('feed_events')
-          .where({ workspace_id: workspaceId })
-          // Not from the first position: its index entries may still be there.
-          .whereRaw('position > (select swept from feed_workspaces where workspace_id = ?)', [workspaceId])
-          .where('position', '<=', position)
-          .delete();
-        await trx('feed_workspaces')
-          .where({ workspace_id: workspaceId })
-          .update({ swept: trx.raw('greatest(swept, ?::bigint)', [position]) });
-      }
-      return deleted;
-    },
+    name: 'record-events',
+    text: RECORD,
+    values: [
+      distinct.map(({ workspaceId }) => workspaceId),
+      distinct.map(({ workspaceId }) => heads.get(workspaceId)),
+      distinct.map(({ id }) => id),
+      distinct.map(({ type }) => type),
+      distinct.map(({ resource }) => resource),
+      distinct.map(({ body }) => body),
+      now,
+      FEED_CHANNEL,
+    ],
   };
+}
+
+/** Deletes events that were recorded before a time, a thousand at most, and returns how many. */
+export async function deleteRecordedBefore(trx: Knex.Transaction, before: Instant): Promise<number> {
+  const expired = await trx('feed_events')
+    .where('recorded_at', '<', before)
+    .orderBy('recorded_at')
+    .limit(BATCH)
+    .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+  const last = new Map<number, number>();
+  for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
+  const workspaceIds = [...last.keys()].sort((a, b) => a - b);
+  await runTogether(trx, [lockFeeds(workspaceIds)]);
+  let deleted = 0;
+  for (const workspaceId of workspaceIds) {
+    const position = last.get(workspaceId) ?? 0;
+    deleted += await trx('feed_events')
+      .where({ workspace_id: workspaceId })
+      // Not from the first position: its index entries may still be there.
+      .whereRaw('position > (select swept from feed_workspaces where workspace_id = ?)', [workspaceId])
+      .where('position', '<=', position)
+      .delete();
+    await trx('feed_workspaces')
+      .where({ workspace_id: workspaceId })
+      .update({ swept: trx.raw('greatest(swept, ?::bigint)', [position]) });
+  }
+  return deleted;
 }

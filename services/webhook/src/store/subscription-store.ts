@@ -1,12 +1,5 @@
 import { notFound } from '@tocsin/http';
-import {
-  type Instant,
-  type Knex,
-  type PreparedStatement,
-  runTogether,
-  runPrepared,
-  type Sealed,
-} from '@tocsin/runtime';
+import { type Instant, type Knex, type PreparedStatement, runTogether, type Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
 interface SubscriptionRow {
@@ -119,15 +112,15 @@ const FIND_SUBSCRIBED = `
     where workspace_id = workspace.id and status <> 'revoked' and $2 = any(event_types) limit 1
   ) as subscribed`;
 
-/** Returns those of the workspaces that have a subscription to an event type which is not revoked. */
-export async function findSubscribed(
-  db: Knex,
+/** Finds those of the workspaces that have a subscription to an event type which is not revoked. */
+export const findSubscribed = (
   eventType: string,
   workspaceIds: readonly number[],
-): Promise<Set<number>> {
-  const rows = await runPrepared<{ id: number }>(db, 'find-subscribed', FIND_SUBSCRIBED, [workspaceIds, eventType]);
-  return new Set(rows.map(({ id }) => id));
-}
+): PreparedStatement<{ id: number }> => ({
+  name: 'find-subscribed',
+  text: FIND_SUBSCRIBED,
+  values: [workspaceIds, eventType],
+});
 
 const LOCK_FOR_EVENTS = `
   select id, workspace_id, status from subscriptions

@@ -1,5 +1,5 @@
 import { addMilliseconds, type Knex } from '@tocsin/runtime';
-import { feedWriter } from '../store/feed-writer.ts';
+import { deleteRecordedBefore } from '../store/feed-writer.ts';
 import type { Time } from '../store/time.ts';
 import type { FeedMetrics } from './feed-metrics.ts';
 
@@ -15,7 +15,7 @@ export interface SweepDependencies {
 /** Deletes some of the events past their retention. Returns whether there may be more. */
 export async function sweepFeed({ database, time, metrics, retentionDays }: SweepDependencies): Promise<boolean> {
   const before = addMilliseconds(await time(database), -retentionDays * DAY);
-  const deleted = await database.transaction(async (trx) => feedWriter(trx).sweep(before));
+  const deleted = await database.transaction(async (trx) => deleteRecordedBefore(trx, before));
   metrics.swept.inc(deleted);
   return deleted > 0;
 }

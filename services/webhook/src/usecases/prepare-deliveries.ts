@@ -1,6 +1,6 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
-import { claimStatement, type HandledBatch, type ReceivedEvent } from '@tocsin/messaging';
-import { commitWith, type Knex, runTogether } from '@tocsin/runtime';
+import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeStatement } from '../store/activity-store.ts';
 import { lengthsStatement, queueStatement } from '../store/delivery-store.ts';
@@ -20,7 +20,8 @@ type IncidentCreated = Envelope<EventData<'incident.created'>>;
 
 const isCreation = (event: Envelope): event is IncidentCreated => event.type === 'incident.created';
 
-interface NewEvent {
+/** The event of a new incident, and the trace that its deliveries belong to. */
+export interface NewEvent {
   event: IncidentCreated;
   trace: string | null;
 }
@@ -30,37 +31,47 @@ interface AddressedEvent extends NewEvent {
   recipients: { subscriptionId: string; isHeld: boolean }[];
 }
 
-/**
- * Returns the events of workspaces that have subscriptions. One statement asks for all of them, later than the last of
- * the events: so it sees every subscription that was active when the incident was created (ADR 39).
- */
-export async function findWantedEvents(database: Knex, events: readonly ReceivedEvent[]): Promise<ReceivedEvent[]> {
-  const creations = events.filter(({ event }) => isCreation(event) && !event.workspace.is_demo);
-  if (creations.length === 0) return [];
-  const workspaceIds = [...new Set(creations.map(({ event }) => event.workspace.id))];
-  const subscribed = await findSubscribed(database, 'incident.created', workspaceIds);
-  return creations.filter(({ event }) => subscribed.has(event.workspace.id));
+/** What becomes of the deliveries of a batch. */
+export interface PreparedDeliveries {
+  /** The IDs of the events that were handled now, and not before. */
+  handled: ReadonlySet<string>;
+  /** Adds the deliveries, with the commit of the transaction; none if there are none. */
+  statements: readonly PreparedStatement<never>[];
+  /** Called after the transaction has committed. */
+  onCommit?: () => void;
 }
 
+/** The events of new incidents that may be delivered, of all that are in a batch. */
+export const deliverable = (events: readonly ReceivedEvent[]): readonly NewEvent[] =>
+  events.flatMap(({ event, trace }) => (isCreation(event) && !event.workspace.is_demo ? [{ event, trace }] : []));
+
 /**
- * Queues a delivery for each subscription that was active when an incident was created (contract: Deliveries). The
+ * Asks which workspaces of the events have subscriptions. One statement asks for all of them, later than the last of the
+ * events: so it sees every subscription that was active when the incident was created (ADR 39).
+ */
+export const findInterested = (events: readonly NewEvent[]) => findSubscribed('incident.created', workspacesOf(events));
+
+/**
+ * Prepares a delivery for each subscription that was active when an incident was created (contract: Deliveries). The
  * incident's number in the workspace decides that, not the time at which the event arrives.
  */
-export async function queueEvents(
+export async function prepareDeliveries(
   dependencies: QueueDependencies,
-  { events, trx }: { events: readonly ReceivedEvent[]; trx: Knex.Transaction },
-): Promise<HandledBatch> {
+  { events, trx }: { events: readonly NewEvent[]; trx: Knex.Transaction },
+): Promise<PreparedDeliveries> {
+  if (events.length === 0) return { handled: new Set(), statements: [] };
   const [claimed, subscriptions] = await runTogether(trx, [
     claimStatement(
+      // Whichever queue it came by: a process of before 0.1.0 may have handled it.
       QUEUES.webhookIncidents,
       events.map(({ event }) => event.id),
     ),
-    lockForEvents('incident.created', [...new Set(events.map(({ event }) => event.workspace.id))]),
+    lockForEvents('incident.created', workspacesOf(events)),
   ]);
   const handled = new Set(claimed.map(({ message_id: id }) => id));
   const byWorkspace = Map.groupBy(subscriptions, ({ workspace_id: id }) => id);
   const candidates = events
-    .flatMap(({ event, trace }) => (isCreation(event) && handled.has(event.id) ? [{ event, trace }] : []))
+    .filter(({ event }) => handled.has(event.id))
     .flatMap((source) =>
       (byWorkspace.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
         source,
@@ -69,9 +80,9 @@ export async function queueEvents(
         isHeld: status === 'paused',
       })),
     );
-  if (candidates.length === 0) return { handled };
+  if (candidates.length === 0) return { handled, statements: [] };
 
-  const workspaceIds = [...new Set(candidates.map(({ source }) => source.event.workspace.id))];
+  const workspaceIds = workspacesOf(candidates.map(({ source }) => source));
   // Statements after the lock of the subscriptions: they see the intervals of the statuses that are locked. The queues
   // are counted by a statement after the lock of their workspaces.
   const [active, , lengths, [time]] = await runTogether(trx, [
@@ -91,18 +102,18 @@ export async function queueEvents(
     addressed,
     new Map(lengths.map(({ workspace_id: id, length }) => [id, length])),
   );
-  if (queued.length === 0 || time === undefined) return { handled };
+  if (queued.length === 0 || time === undefined) return { handled, statements: [] };
 
   const { resourceUrl: template, wakeDispatcher } = dependencies;
-  await commitWith(trx, [
-    queueStatement(
-      queued.map(({ event, trace, recipients: own }) => ({ ...storedEvent(event, template), trace, recipients: own })),
-      time.now,
-    ),
-  ]);
+  const statement = queueStatement(
+    queued.map(({ event, trace, recipients: own }) => ({ ...storedEvent(event, template), trace, recipients: own })),
+    time.now,
+  );
   const isDue = queued.some(({ recipients: own }) => own.some(({ isHeld }) => !isHeld));
-  return { handled, ...(isDue && { onCommit: wakeDispatcher }) };
+  return { handled, statements: [statement], ...(isDue && { onCommit: wakeDispatcher }) };
 }
+
+const workspacesOf = (events: readonly NewEvent[]) => [...new Set(events.map(({ event }) => event.workspace.id))];
 
 /**
  * Returns what the queue of each workspace has room for.
