@@ -49,6 +49,8 @@ const frozenDatabase = (app: ServiceName): Attack => ({
   what: `the database connections of the ${app} service stop responding (SIGSTOP), while 10 clients call it`,
   expects: [200, 503],
   victims: SERVICES[app].others,
+  // A service whose database is silent answers the calls of others as late as one that is silent itself.
+  ...(SERVICES[app].deadline !== undefined && { deadline: SERVICES[app].deadline }),
   onlyFull: app !== 'incident',
   run: async (context) => {
     const workspace = await context.createWorkspace();
