@@ -31,6 +31,8 @@ export interface Overrides extends ServiceOverrides {
   resolve: Resolve;
   /** Certificates to verify receivers by. Default: the system's. */
   ca: string;
+  /** How long a request to a receiver may take; milliseconds. */
+  requestTimeout: number;
   /** How often the dispatcher polls the queue when nothing wakes it; milliseconds. */
   dispatchInterval: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
@@ -56,7 +58,12 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     database,
     time,
     secretCipher: secretCipher(config.secretKeys),
-    sender: sender({ testReceivers: config.testReceivers, resolve: overrides.resolve, ca: overrides.ca }),
+    sender: sender({
+      testReceivers: config.testReceivers,
+      resolve: overrides.resolve,
+      ca: overrides.ca,
+      timeout: overrides.requestTimeout,
+    }),
     incidents,
     metrics,
     log,

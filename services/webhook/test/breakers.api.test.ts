@@ -37,13 +37,11 @@ test('deliveries to an unreachable host wait without using attempts, and are sen
 
   // All are due: one probes the host, the others wait unchanged.
   service.clock.advance(10_000);
-  await eventually(async () => (await attempts()).includes(3), { within: 5_000 });
+  await eventually(async () => (await attempts()).includes(3));
   expect((await attempts()).filter((n) => n === 2).length).toBeGreaterThan(0);
 
   receiver.handshake = 'tls';
-  await eventually(async () => (await deliveries(service)).filter(({ status }) => status === 'succeeded').length >= 2, {
-    within: 5_000,
-  });
+  await eventually(async () => (await deliveries(service)).filter(({ status }) => status === 'succeeded').length >= 2);
   service.clock.advance(20_000);
   await eventually(async () => (await deliveries(service)).every(({ status }) => status === 'succeeded'));
   const all = await deliveries(service);

@@ -143,22 +143,6 @@ describe('retries', () => {
   });
 });
 
-describe('a slow receiver', () => {
-  test.each([
-    ['that does not respond', behave.hang()],
-    ['with slow headers', behave.slowHeaders()],
-    ['with a slow body', behave.slowBody()],
-  ])('%s times out after ten seconds', async (_case, behaviour) => {
-    receiver.respond = () => behaviour;
-    await activeSubscription(service, receiver.url());
-    const started = performance.now();
-    await publish(service, {});
-    expect(await attempted(1)).toMatchObject({ status: 'queued', last_error: 'timeout' });
-    expect(performance.now() - started).toBeLessThan(11_000);
-    expect(await service.rows('slots').select('token')).toEqual([]);
-  });
-});
-
 describe('Retry-After', () => {
   test.each([
     ['whole seconds', '90', 90 * SECOND],

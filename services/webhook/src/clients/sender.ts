@@ -9,7 +9,6 @@ import {
 } from '@tocsin/safe-http';
 import type { Outcome } from '../domain/delivery.ts';
 
-/** From the DNS lookup to the last byte of the response; milliseconds (contract: Deliveries). */
 const TIMEOUT = 10_000;
 const MAX_RESPONSE_BYTES = 65_536;
 
@@ -29,9 +28,11 @@ export interface SenderOptions {
   testReceivers: ReadonlySet<string>;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
+  /** From the DNS lookup to the last byte of the response; milliseconds (contract: Deliveries). */
+  timeout?: number | undefined;
 }
 
-export function sender({ testReceivers, resolve = systemResolver(), ca }: SenderOptions): Sender {
+export function sender({ testReceivers, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
   const http = safeHttp({ allows: publicOrAllowed(testReceivers), resolve, ca });
   return {
     post: async (url, prepare) =>
@@ -39,7 +40,7 @@ export function sender({ testReceivers, resolve = systemResolver(), ca }: Sender
         const response = await http.request({
           url,
           method: 'POST',
-          timeout: TIMEOUT,
+          timeout,
           maxBodyBytes: MAX_RESPONSE_BYTES,
           prepare: async (ip) => withTrace(await prepare(ip)),
         });
