@@ -15,7 +15,7 @@ import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
 import type { ReadTiming } from './http/description-reader.ts';
 import { forwarder } from './http/forwarder.ts';
-import { identities as identityLookup, principalSigners } from './http/identities.ts';
+import { type IdentityAges, identities as identityLookup, principalSigners } from './http/identities.ts';
 import { startLiveApi } from './http/live-api.ts';
 import { publicHandler } from './http/public-handler.ts';
 import { publicPages } from './http/public-pages.ts';
@@ -37,6 +37,8 @@ export interface Overrides extends ServiceOverrides {
   descriptions: Readonly<Record<string, ApiDescription>>;
   /** When the descriptions of the running services are read. */
   descriptionTiming: Partial<ReadTiming>;
+  /** How old cached identities may be. */
+  identityAges: IdentityAges;
 }
 
 export interface GatewayApp extends App {
@@ -68,7 +70,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     metrics,
   });
   const relay = startRelay(base);
-  const identities = identityLookup(identityStore(database), signers);
+  const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
   const identityChanges = listenForIdentityChanges({

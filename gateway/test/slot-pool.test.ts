@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { fairShares } from '@tocsin/runtime';
+import { eventually } from '@tocsin/testing';
 import { type Release, slotPool } from '../src/http/slot-pool.ts';
 
 /** Longer than a test. */
@@ -104,8 +105,7 @@ describe('slots', () => {
     client.emit('close');
     await settled();
     expect(served).toContain('-gone');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(served).toContain('-impatient');
+    await eventually(() => served.includes('-impatient'));
     expect(client.listenerCount('close')).toBe(0);
     leave('first');
     leave('first');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { HttpServer } from '@tocsin/http';
+import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import {
   type GatewayHarness,
@@ -212,8 +213,8 @@ describe('a gateway that stops', () => {
 });
 
 describe('the key of a request that waits', () => {
-  async function openWithKeys() {
-    const opening = await open();
+  async function openWithKeys(overrides: GatewayHarnessOptions['overrides'] = {}) {
+    const opening = await open({ overrides });
     const { gateway } = opening;
     const email = 'reader@acme.example';
     await gateway.admin.createUser({ workspace: 'acme', email, name: 'R', role: 'owner', seat: 'responder' });
@@ -257,10 +258,12 @@ describe('the key of a request that waits', () => {
   });
 
   test('ends the wait when it expires', async () => {
-    const { gateway, create } = await openWithKeys();
-    const { token } = await create(new Date(Date.now() + 2_000).toISOString());
+    let now = systemClock.now();
+    const { gateway, create } = await openWithKeys({ clock: { now: () => now } });
+    const { token } = await create(addMilliseconds(now, 60_000));
     const reader = await openStream(gateway, token);
     expect(reader.response.statusCode).toBe(200);
+    now = addMilliseconds(now, 60_000);
     expect(await reader.ended).toBe(true);
     expect((await openStream(gateway, token)).response.statusCode).toBe(401);
   });

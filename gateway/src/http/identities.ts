@@ -26,22 +26,33 @@ export interface Identities {
   clear(): void;
 }
 
-/** Milliseconds. A gateway that misses the notice of a change still applies the change within a second. */
-const VERSION_TTL = 800;
-/** Milliseconds. Bounds how long a change takes that somebody makes by hand in the database. */
-const TTL = 30_000;
+/** How old what is cached may be; milliseconds. */
+export interface IdentityAges {
+  /** A gateway that misses the notice of a change still applies the change within a second. */
+  version: number;
+  /** Bounds how long a change takes that somebody makes by hand in the database. */
+  entry: number;
+}
+
+const AGES: IdentityAges = { version: 800, entry: 30_000 };
 const MEBIBYTE = 1_048_576;
 
 /** Unknown tokens and hosts cost the database at most 40 queries a second of each kind. */
 const LOOKUP = { keysPerQuery: 500, concurrentQueries: 4, maxWaiting: 5_000, pauseAfterMiss: 100 };
 
-/** @param signers the keyrings for the gateway's requests to each service, by the service's name */
-export function identities(store: IdentityStore, signers: ReadonlyMap<string, Keyring>): Identities {
+/**
+ * @param signers the keyrings for the gateway's requests to each service, by the service's name
+ */
+export function identities(
+  store: IdentityStore,
+  signers: ReadonlyMap<string, Keyring>,
+  ages: IdentityAges = AGES,
+): Identities {
   const findWorkspaceId = batchedLookup({ ...LOOKUP, find: store.findWorkspaceIds });
   const findIdentity = batchedLookup({ ...LOOKUP, find: store.findByDigests });
   const workspaces = lookupCache({
     bytes: 4 * MEBIBYTE,
-    ttl: TTL,
+    ttl: ages.entry,
     find: async (slug) => {
       const id = await findWorkspaceId(slug);
       return id === undefined ? undefined : { id };
@@ -49,7 +60,7 @@ export function identities(store: IdentityStore, signers: ReadonlyMap<string, Ke
   });
   const callers = lookupCache({
     bytes: 32 * MEBIBYTE,
-    ttl: TTL,
+    ttl: ages.entry,
     find: async (digest): Promise<Caller | undefined> => {
       const identity = await findIdentity(digest);
       return identity && { identity, digest, principalFor: principalsOf(identity, signers) };
@@ -59,7 +70,7 @@ export function identities(store: IdentityStore, signers: ReadonlyMap<string, Ke
     workspaces.clear();
     callers.clear();
   };
-  const confirm = versionCheck({ ttl: VERSION_TTL, find: store.findVersion, onChange: clear });
+  const confirm = versionCheck({ ttl: ages.version, find: store.findVersion, onChange: clear });
   const findByDigest = async (digest: string): Promise<Caller | undefined> => {
     const confirmed = confirm();
     if (confirmed !== undefined) await confirmed;
