@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChanges } from '@tocsin/contracts';
+import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChangePage } from '@tocsin/contracts';
 import { internalClient } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import { asUser, eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
@@ -277,8 +277,12 @@ describe('the changes of users for the replicas of other services', () => {
       service: 'gateway',
       secretKeys: TEST_SECRET_KEYS,
     });
-  const since = async (workspaceId: number, version: number) =>
-    client().get(INTERNAL_PATHS.userChanges, { workspace_id: workspaceId, since: version }, userChanges);
+  /** What changed after a version, which here is one page. */
+  const since = async (workspaceId: number, after: number) => {
+    const query = { workspace_id: workspaceId, since: after };
+    const { version, changes } = await client().get(INTERNAL_PATHS.userChangePages, query, userChangePage);
+    return { version, users: changes.map(({ user }) => user) };
+  };
 
   test('are those after a version, with the current version', async () => {
     const { id } = await gateway.admin.createWorkspace({ slug: 'replicated', name: 'R' });
@@ -318,7 +322,7 @@ describe('the changes of users for the replicas of other services', () => {
   });
 
   test('are for our own services only', async () => {
-    const url = new URL(`${INTERNAL_PATHS.userChanges}?workspace_id=1&since=0`, gateway.app.internalUrl);
+    const url = new URL(`${INTERNAL_PATHS.userChangePages}?workspace_id=1&since=0`, gateway.app.internalUrl);
     expect((await fetch(url)).status).toBe(401);
     expect((await fetch(url, { headers: asUser('gateway') })).status).toBe(401);
   });

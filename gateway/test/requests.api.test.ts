@@ -239,7 +239,7 @@ describe('pages that need no token', () => {
   });
 
   test('the public server has neither metrics nor internal routes', async () => {
-    for (const path of ['/metrics', '/internal/users/changes?workspace_id=1&since=0']) {
+    for (const path of ['/metrics', '/internal/users/changes/pages?workspace_id=1&since=0']) {
       expect((await gateway.send({ path })).status).toBe(401);
       expect((await gateway.send({ path, token })).status).toBe(404);
     }

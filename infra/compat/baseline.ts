@@ -1,25 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { promisify } from 'node:util';
-import { z } from 'zod';
 import { ROOT } from '../environment.ts';
+import { lastRelease } from '../release/last-release.ts';
 
 const run = promisify(execFile);
 
-export const BASELINE_FILE = path.join(import.meta.dirname, 'baseline.json');
-
-const baselineSchema = z.strictObject({
-  release: z.string().min(1),
-  commit: z.string().regex(/^[0-9a-f]{40}$/, 'must be a full commit hash'),
-});
-
-/** The release that the present sources must work together with. `npm run release` moves it. */
-export type Baseline = z.infer<typeof baselineSchema>;
-
-/** @throws Error when the file is malformed */
-export async function readBaseline(): Promise<Baseline> {
-  return baselineSchema.parse(JSON.parse(await readFile(BASELINE_FILE, 'utf8')));
+/** What the present sources must work together with. */
+export interface Baseline {
+  /** The tag or other revision that names it. */
+  revision: string;
+  commit: string;
 }
 
 /** Runs git in a folder. @throws Error with a one-line message */
@@ -33,19 +23,24 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** @throws Error that says what to do when this is no clone, or when the clone lacks the commit */
-export async function requireCommit({ release, commit }: Baseline): Promise<void> {
+/**
+ * Finds a revision; by default the tag of the last release, and undefined if there is no release yet.
+ * @throws Error that says what to do when this is no clone, or when the clone lacks the revision
+ */
+export async function findBaseline(revision = tagOf(lastRelease())): Promise<Baseline | undefined> {
+  if (revision === undefined) return undefined;
   await git(ROOT, 'rev-parse', '--git-dir').catch((error: unknown) => {
     throw new Error(`this needs a git clone with its history: ${(error as Error).message}`, { cause: error });
   });
-  const exists = await git(ROOT, 'cat-file', '-e', `${commit}^{commit}`).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return;
-  const isShallow = (await git(ROOT, 'rev-parse', '--is-shallow-repository')) === 'true';
-  throw new Error(
-    `the baseline ${commit} (${release}) is not in this ${isShallow ? 'shallow ' : ''}clone: run ` +
-      (isShallow ? 'git fetch --unshallow' : `git fetch origin ${commit}`),
-  );
+  try {
+    return { revision, commit: await git(ROOT, 'rev-parse', '--verify', `${revision}^{commit}`) };
+  } catch (error) {
+    const isShallow = (await git(ROOT, 'rev-parse', '--is-shallow-repository')) === 'true';
+    throw new Error(
+      `${revision} is not in this ${isShallow ? 'shallow ' : ''}clone: run git fetch --tags${isShallow ? ' --unshallow' : ''}`,
+      { cause: error },
+    );
+  }
 }
+
+const tagOf = (version: string | undefined) => (version === undefined ? undefined : `v${version}`);

@@ -7,7 +7,7 @@ import { describeStartFailure } from '@tocsin/runtime';
 import { ROOT } from '../environment.ts';
 import { findServers, releaseServers } from '../testing/find-servers.ts';
 import { interruption } from '../testing/interruption.ts';
-import { readBaseline, requireCommit } from './baseline.ts';
+import { findBaseline } from './baseline.ts';
 import { COMBINATIONS } from './combinations.ts';
 import { type Fault, FAULTS } from './faults.ts';
 import { createOldTree } from './old-tree.ts';
@@ -17,17 +17,20 @@ import { resultLines, summary } from './report.ts';
 import type { Result } from './run-combinations.ts';
 import { runSuite } from './suite.ts';
 
-async function run({ combinations, fault }: Options): Promise<void> {
+async function run({ combinations, fault, against }: Options): Promise<void> {
   if (process.platform !== 'linux') throw new Error('this needs Linux: the webhook receivers use 127.0.0.0/8');
-  const baseline = await readBaseline();
-  await requireCommit(baseline);
+  const baseline = await findBaseline(against);
+  if (baseline === undefined) {
+    console.log(`no release yet: nothing to compare; 0 of ${combinations.length} combinations ran`);
+    return;
+  }
   const signal = interruption('ending after this combination');
   await findServers();
   try {
     const tree = await createOldTree(baseline);
     try {
       console.log(
-        `old: ${baseline.release}, ${baseline.commit.slice(0, 12)}, packages ${tree.packages}; new: these sources`,
+        `old: ${baseline.revision}, ${baseline.commit.slice(0, 12)}, packages ${tree.packages}; new: these sources`,
       );
       const releases = { old: await loadRelease('old', tree.root), new: await loadRelease('new', ROOT) };
       const report = (result: Result) => console.log(resultLines(result));

@@ -4,9 +4,10 @@ import { type Fault, FAULTS } from './faults.ts';
 
 export const USAGE = `npm run compat -- [options]
 
-Runs the release of infra/compat/baseline.json and the present sources together, with each app in turn from one of them
-and the others from the other one, on a database that the present migrations made. Exits with 1 if anything fails.
+Runs the last release and the present sources together, with each app in turn from one of them and the others from the
+other one, on a database that the present migrations made. Exits with 1 if anything fails.
 
+  --against REVISION   run this git revision instead of the last release
   --only NAME          run only this combination; may be repeated
   --plant-fault NAME   plant a fault and succeed only if the checks notice it: ${FAULTS.map(({ name }) => name).join(', ')}
   --list               list the combinations and the faults
@@ -15,6 +16,8 @@ and the others from the other one, on a database that the present migrations mad
 export interface Options {
   combinations: readonly Combination[];
   fault: Fault | undefined;
+  /** A git revision instead of the last release. */
+  against: string | undefined;
   /** Do only this. */
   show?: 'help' | 'list';
 }
@@ -24,6 +27,7 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
+      against: { type: 'string' },
       only: { type: 'string', multiple: true },
       'plant-fault': { type: 'string' },
       list: { type: 'boolean', default: false },
@@ -37,6 +41,7 @@ export function readOptions(args: string[]): Options {
       values.only?.map((name) => find('--only', COMBINATIONS, name)) ??
       (fault === undefined ? COMBINATIONS : COMBINATIONS.slice(0, 1)),
     fault,
+    against: values.against,
     ...(values.list && { show: 'list' as const }),
     ...(values.help && { show: 'help' as const }),
   };

@@ -4,6 +4,7 @@ import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/
 import pg from 'pg';
 import { z } from 'zod';
 import { APP_NAMES, APPS } from '../apps.ts';
+import { checkRelease, lastRelease } from '../release/last-release.ts';
 import { type MigrationHashes, presentMigrations } from './migration-files.ts';
 import { type Catalog, catalogSchema, readCatalog } from './schema-catalog.ts';
 
@@ -21,8 +22,13 @@ export type SchemaBaseline = z.infer<typeof baselineSchema>;
 
 const acceptedSchema = z.array(z.strictObject({ change: z.string().min(1), reason: z.string().trim().min(1) }));
 
-export const readSchemaBaseline = async (): Promise<SchemaBaseline> =>
-  baselineSchema.parse(JSON.parse(await readFile(FILE, 'utf8')));
+/** Undefined before the first release. */
+export async function readSchemaBaseline(): Promise<SchemaBaseline | undefined> {
+  if (lastRelease() === undefined) return undefined;
+  const baseline = baselineSchema.parse(JSON.parse(await readFile(FILE, 'utf8')));
+  checkRelease(FILE, baseline.release);
+  return baseline;
+}
 
 /** Changes of the schema that processes of the last release survive for a reason that the catalog does not show. */
 export const readAcceptedChanges = async (): Promise<z.infer<typeof acceptedSchema>> =>

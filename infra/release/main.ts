@@ -1,6 +1,6 @@
 /**
  * `npm run release -- <version>`: prepares a release in a clean work tree; docs/guides/releasing.md has what follows.
- * Runs `npm run compat` against the last release first, and then makes the present sources the baselines.
+ * Runs `npm run compat` against the last release first, and then makes the present sources the baselines of the checks.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
 import { testServers } from '@tocsin/testing';
-import { type Baseline, BASELINE_FILE, git } from '../compat/baseline.ts';
+import { git } from '../compat/baseline.ts';
 import { migratedCatalog, writeSchemaBaseline } from '../compat/schema-baseline.ts';
 import { ROOT } from '../environment.ts';
 import { findServers, releaseServers } from '../testing/find-servers.ts';
@@ -44,9 +44,8 @@ async function prepare(version: string): Promise<void> {
   const released = releaseChangelog(changelog, version, new Date().toISOString().slice(0, 10));
   if ((await git(ROOT, 'status', '--porcelain')) !== '')
     throw new Error('the work tree has changes: commit them first');
-  const commit = await git(ROOT, 'rev-parse', 'HEAD');
 
-  // Against the last release, before its baseline is replaced.
+  // Against the last release, before CHANGELOG.md has the new one.
   await runScript('infra/compat/main.ts');
 
   await writeFile(path.join(ROOT, 'CHANGELOG.md'), released);
@@ -60,9 +59,6 @@ async function prepare(version: string): Promise<void> {
   }
 
   await runScript('infra/checks/api-changes.ts', '--release');
-  // The commit of the release itself does not exist yet; this one differs from it in these texts only.
-  const baseline: Baseline = { release: version, commit };
-  await writeFile(BASELINE_FILE, `${JSON.stringify(baseline, null, 2)}\n`);
   await moveSchemaBaseline(version);
   await runScript('infra/generate/main.ts');
   console.log(

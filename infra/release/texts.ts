@@ -7,7 +7,7 @@ const UNRELEASED = '## Unreleased\n';
 export function checkVersion(version: string, present: string, changelog: string): void {
   const parts = SEMVER.exec(version);
   if (parts === null) throw new Error(`${version}: must be three numbers, such as 0.2.0`);
-  if (headingsOf(changelog).includes(version)) throw new Error(`${version}: CHANGELOG.md has it already`);
+  if (releasesIn(changelog).includes(version)) throw new Error(`${version}: CHANGELOG.md has it already`);
   const numbers = (text: string) => text.split('.').map(Number);
   const [next, current] = [numbers(version), numbers(present)];
   const first = next.findIndex((number, index) => number !== current[index]);
@@ -16,7 +16,9 @@ export function checkVersion(version: string, present: string, changelog: string
   }
 }
 
-const headingsOf = (changelog: string) => [...changelog.matchAll(/^## (\d\S*)/gm)].map(([, version]) => version);
+/** The versions that a changelog has, newest first. */
+export const releasesIn = (changelog: string): string[] =>
+  [...changelog.matchAll(/^## (\d\S*)/gm)].flatMap(([, version]) => version ?? []);
 
 /**
  * Moves what is unreleased under a heading of the version and its date.

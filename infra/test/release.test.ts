@@ -5,6 +5,7 @@ import { ROOT } from '../environment.ts';
 import {
   checkVersion,
   releaseChangelog,
+  releasesIn,
   setImageTags,
   setImageVersion,
   setLockVersions,
@@ -57,6 +58,12 @@ describe('the changelog', () => {
     expect(() => releaseChangelog(released, '0.3.0', '2026-12-02')).toThrow('nothing is unreleased');
     expect(() => releaseChangelog('# Changelog\n', '0.3.0', '2026-12-02')).toThrow('no heading');
   });
+});
+
+test('the last release is the first heading with a version', () => {
+  expect(releasesIn(CHANGELOG)).toEqual(['0.1.0']);
+  expect(releasesIn(releaseChangelog(CHANGELOG, '0.2.0', '2026-12-01'))).toEqual(['0.2.0', '0.1.0']);
+  expect(releasesIn('## Unreleased\n\n- A thing.\n')).toEqual([]);
 });
 
 test.each([

@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type CatalogChangePage,
-  catalogChangePage,
-  type CatalogChanges,
-  catalogChanges,
-  INTERNAL_PATHS,
-} from '@tocsin/contracts';
+import { type CatalogChangePage, catalogChangePage, INTERNAL_PATHS } from '@tocsin/contracts';
 import { asService, asUser, eventually, httpClient } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { at, create, newWorkspace, startService, type TestService } from './service.ts';
@@ -14,19 +8,22 @@ let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
-const changes = async (workspaceId: number, since: number): Promise<CatalogChanges> => {
-  const { status, body } = await httpClient(service.app.url, asService('incident', 'catalog')).get(
-    `/internal/changes?workspace_id=${workspaceId}&since=${since}`,
-  );
-  expect(status).toBe(200);
-  return catalogChanges.parse(body);
-};
-
 const page = async (workspaceId: number, query: string): Promise<CatalogChangePage> => {
   const path = `${INTERNAL_PATHS.catalogChangePages}?workspace_id=${workspaceId}&${query}`;
   const { status, body } = await httpClient(service.app.url, asService('incident', 'catalog')).get(path);
   expect(status).toBe(200);
   return catalogChangePage.parse(body);
+};
+
+/** What changed after a version, which here is one page. */
+const changes = async (workspaceId: number, since: number) => {
+  const { version, changes: all, tiers } = await page(workspaceId, `since=${since}`);
+  return {
+    version,
+    teams: all.flatMap((change) => ('team' in change ? [change.team] : [])),
+    services: all.flatMap((change) => ('service' in change ? [change.service] : [])),
+    tiers,
+  };
 };
 
 const publishedVersion = async (workspaceId: number) => (await service.versions.read(['catalog'], workspaceId))[0];
@@ -211,7 +208,7 @@ describe('the changes that a replica pulls', () => {
   });
 
   test('are for services only, with valid parameters', async () => {
-    const path = '/internal/changes?workspace_id=1&since=0';
+    const path = `${INTERNAL_PATHS.catalogChangePages}?workspace_id=1&since=0`;
     expect((await httpClient(service.app.url, asUser('catalog')).get(path)).status).toBe(401);
     expect((await httpClient(service.app.url).get(path)).status).toBe(401);
     const client = httpClient(service.app.url, asService('incident', 'catalog'));
@@ -222,7 +219,10 @@ describe('the changes that a replica pulls', () => {
       ['workspace_id=0&since=0', 'workspace_id'],
       ['workspace_id=1&since=0&x=1', 'x'],
     ]) {
-      expect(await client.get(`/internal/changes?${query}`)).toMatchObject({ status: 400, body: { field } });
+      expect(await client.get(`${INTERNAL_PATHS.catalogChangePages}?${query}`)).toMatchObject({
+        status: 400,
+        body: { field },
+      });
     }
   });
 });

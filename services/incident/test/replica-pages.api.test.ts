@@ -11,7 +11,6 @@ afterAll(async () => service.stop());
 afterEach(() => {
   service.owners.holdAfterPage = undefined;
   service.owners.pageSize = 2_000;
-  service.owners.knowsPages = true;
   service.owners.silentFor.clear();
   service.owners.failingFor.clear();
 });
@@ -87,14 +86,6 @@ describe('a pull of many pages', () => {
     await eventually(async () => (await stored()) === 5, { what: 'all fields' });
     await database.destroy();
   });
-});
-
-test('an owner of the previous release, which has no pages, is read at once', async () => {
-  service.owners.knowsPages = false;
-  const { create, client, last } = await workspaceWithFields(3);
-  expect((await create()).status).toBe(400);
-  const values = [{ field_id: last.id, value: 'v' }];
-  expect((await client.post(INCIDENTS, { title: 'x', custom_field_values: values })).status).toBe(201);
 });
 
 describe.each(['silentFor', 'failingFor'] as const)('an owner that is %s one workspace', (how) => {

@@ -15,7 +15,7 @@ import { feedCursors } from './usecases/feed-cursors.ts';
 import { feedEpoch } from './usecases/feed-epoch.ts';
 import { feedMetrics } from './usecases/feed-metrics.ts';
 import { startFeedTails } from './usecases/feed-tails.ts';
-import { handleEvents, handleIncidents } from './usecases/handle-events.ts';
+import { handleEvents } from './usecases/handle-events.ts';
 import { deleteExpiredData, giveUpDeliveries } from './usecases/housekeeping.ts';
 import { webhookMetrics } from './usecases/metrics.ts';
 import { encryptionRotation } from './usecases/rotate-encryption.ts';
@@ -89,10 +89,6 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     description: new URL('../openapi.json', import.meta.url),
     consumers: [
       { queue: QUEUES.webhookFeed, handleBatch: async (events, trx) => handleEvents(queueing, { events, trx }) },
-      {
-        queue: QUEUES.webhookIncidents,
-        handleBatch: async (events, trx) => handleIncidents(queueing, { events, trx }),
-      },
     ],
     periodicTasks: [
       {

@@ -32,13 +32,9 @@ export {
 export {
   catalogChangePage,
   type CatalogChangePage,
-  catalogChanges,
-  type CatalogChanges,
   changePageQuery,
   customFieldChangePage,
   type CustomFieldChangePage,
-  customFieldChanges,
-  type CustomFieldChanges,
   INTERNAL_PATHS,
   lastIncidentNumber,
   type LastIncidentNumber,
@@ -47,8 +43,6 @@ export {
   type UnmanagedReferences,
   userChangePage,
   type UserChangePage,
-  userChanges,
-  type UserChanges,
 } from './internal.ts';
 export {
   incidentReference,

@@ -4,17 +4,12 @@ import { serviceSnapshot, teamSnapshot, userSnapshot } from './events.ts';
 
 /**
  * The internal endpoints. A replica reads its owner's changes page by page, by
- * `GET <path of pages>?workspace_id=<id>&since=<version>&after=<next of the previous page>`, oldest first. Services of the
- * previous release have only the paths without pages: there the response has every record that changed after `since`, and
- * the version that the replica then has.
+ * `GET <path of pages>?workspace_id=<id>&since=<version>&after=<next of the previous page>`, oldest first.
  */
 export const INTERNAL_PATHS = {
   catalogChangePages: '/internal/changes/pages',
   customFieldChangePages: '/internal/changes/pages',
   userChangePages: '/internal/users/changes/pages',
-  catalogChanges: '/internal/changes',
-  customFieldChanges: '/internal/changes',
-  userChanges: '/internal/users/changes',
   unmanagedReferences: '/internal/unmanaged-references',
   lastIncidentNumber: '/internal/last-incident-number',
 } as const;
@@ -33,18 +28,6 @@ export const changePageQuery = z.strictObject({
 
 export const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
 
-/** `tiers` always holds all tiers, in rank order: there are only a few. */
-export const catalogChanges = z.object({
-  version,
-  teams: z.array(teamSnapshot),
-  services: z.array(serviceSnapshot),
-  tiers: z.array(serviceTier),
-});
-
-export const customFieldChanges = z.object({ version, fields: z.array(customFieldDefinition) });
-
-export const userChanges = z.object({ version, users: z.array(userSnapshot) });
-
 /**
  * A page of changes. With `next` null, the replica has the owner's `version`; otherwise it has all changes up to `version`,
  * some later ones, and continues with `next`. Each change has the version at which its record was so.
@@ -52,7 +35,7 @@ export const userChanges = z.object({ version, users: z.array(userSnapshot) });
 const changePage = <Change extends z.ZodType>(change: Change) =>
   z.object({ version, next: z.string().max(64).nullable(), changes: z.array(change) });
 
-/** `tiers` holds all tiers, in rank order. */
+/** `tiers` always holds all tiers, in rank order: there are only a few. */
 export const catalogChangePage = changePage(
   z.union([z.object({ version, team: teamSnapshot }), z.object({ version, service: serviceSnapshot })]),
 ).extend({ tiers: z.array(serviceTier) });
@@ -70,9 +53,6 @@ export const unmanagedReferences = z.object({
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 
-export type CatalogChanges = z.infer<typeof catalogChanges>;
-export type CustomFieldChanges = z.infer<typeof customFieldChanges>;
-export type UserChanges = z.infer<typeof userChanges>;
 export type CatalogChangePage = z.infer<typeof catalogChangePage>;
 export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;
 export type UserChangePage = z.infer<typeof userChangePage>;

@@ -38,8 +38,6 @@ export const QUEUES = {
     ],
     singleActiveConsumer: true,
   },
-  /** Bound to `incident.created` by processes from before 0.1.0; consumed for as long as they may run (ADR 42). */
-  webhookIncidents: { name: 'webhook.incidents', bindings: [] },
   incidentReplicas: {
     name: 'incident.replicas',
     bindings: ['service.changed', 'team.changed', 'custom-field.changed', 'user.changed', 'workspace.changed'],

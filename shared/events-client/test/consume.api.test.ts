@@ -276,9 +276,9 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   test('has a user that can write only to its own queues', async () => {
     const attempt = async (work: (channel: Parameters<Parameters<typeof withChannel>[1]>[0]) => Promise<unknown>) =>
       withChannel(connection, work);
-    await expect(attempt(async (channel) => channel.assertQueue('tocsin.webhook.incidents'))).rejects.toThrow('403');
+    await expect(attempt(async (channel) => channel.assertQueue('tocsin.webhook.feed'))).rejects.toThrow('403');
     const publishing = attempt(async (channel) => {
-      channel.sendToQueue('tocsin.webhook.incidents', Buffer.from('{}'));
+      channel.sendToQueue('tocsin.webhook.feed', Buffer.from('{}'));
       await channel.waitForConfirms();
     });
     await expect(publishing).rejects.toThrow();

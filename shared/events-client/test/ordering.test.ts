@@ -148,7 +148,7 @@ describe('options that are not valid', () => {
     ['queue', { queue: '' }],
     ['queue', { queue: 'amq.billing' }],
     ['queue', { queue: 'x'.repeat(251) }],
-    ['queue', { queue: 'tocsin.webhook.incidents' }],
+    ['queue', { queue: 'tocsin.webhook.feed' }],
     ['queue', { queue: 'acme.billing', namespace: 'acme' }],
     ['types', { types: [] }],
     ['types', { types: ['incident.creatd'] }],

@@ -41,7 +41,6 @@ export {
   sweepIdempotencyKeys,
 } from './idempotency-keys.ts';
 export { type IdempotencyClaim, type IdempotencyKey, idempotently, idempotentlyWithClaim } from './idempotency.ts';
-export { pagesOrAll } from './change-pages.ts';
 export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { jsonEqual } from './json-equal.ts';

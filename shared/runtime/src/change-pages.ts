@@ -152,18 +152,3 @@ async function readChanges<Change extends object>(
     return change === undefined ? [] : [{ version, ...change }];
   });
 }
-
-/** All changes since a version at once, for replicas that do not know pages. */
-export async function readAllChanges<Page extends ChangePage<object>>(
-  from: ChangesFrom,
-  readPage: (from: ChangesFrom) => Promise<Page>,
-): Promise<{ last: Page; changes: Page['changes'][number][] }> {
-  const changes: Page['changes'][number][] = [];
-  let page = await readPage(from);
-  changes.push(...page.changes);
-  while (page.next !== null) {
-    page = await readPage({ ...from, after: page.next });
-    changes.push(...page.changes);
-  }
-  return { last: page, changes };
-}

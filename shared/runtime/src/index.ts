@@ -1,12 +1,6 @@
 export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
 export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
-export {
-  CHANGE_PAGE_LIMITS,
-  type ChangesFrom,
-  type ChangeSource,
-  readAllChanges,
-  readChangePage,
-} from './change-pages.ts';
+export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
 export {
   brokerSettings,
   ConfigError,

@@ -4,9 +4,8 @@ import {
   type UnmanagedReferences,
   type UserChangePage,
   userChangePage,
-  userChanges,
 } from '@tocsin/contracts';
-import { internalClient, pagesOrAll } from '@tocsin/http';
+import { internalClient } from '@tocsin/http';
 
 /** Internal HTTP calls to the gateway and the incident service, each with a timeout; while a service is down, calls to it fail at once. */
 export interface InternalServices {
@@ -34,11 +33,8 @@ export function internalServices(options: {
   });
   const incident = internalClient({ urls: urls.incident, self: 'catalog', service: 'incident', secretKeys });
   return {
-    userChanges: pagesOrAll(gateway, {
-      pages: { path: INTERNAL_PATHS.userChangePages, schema: userChangePage },
-      all: { path: INTERNAL_PATHS.userChanges, schema: userChanges },
-      toPage: ({ version, users }) => ({ version, next: null, changes: users.map((user) => ({ version, user })) }),
-    }),
+    userChanges: async ({ workspaceId, ...from }) =>
+      gateway.get(INTERNAL_PATHS.userChangePages, { workspace_id: workspaceId, ...from }, userChangePage),
     unmanagedReferences: async (workspaceId) =>
       incident.get(INTERNAL_PATHS.unmanagedReferences, { workspace_id: workspaceId }, unmanagedReferences),
     close: () => [gateway, incident].forEach((client) => client.close()),

@@ -1,8 +1,7 @@
-import { type CatalogChangePage, type CatalogChanges, changePageQuery, INTERNAL_PATHS } from '@tocsin/contracts';
-import { type InternalRoute, internalRoute, pathId } from '@tocsin/http';
-import { z } from 'zod';
+import { type CatalogChangePage, changePageQuery, INTERNAL_PATHS } from '@tocsin/contracts';
+import { type InternalRoute, internalRoute } from '@tocsin/http';
 import type { Dependencies } from '../usecases/context.ts';
-import { readCatalogChangePage, readCatalogChanges } from '../usecases/read-changes.ts';
+import { readCatalogChangePage } from '../usecases/read-changes.ts';
 
 /** The routes for other services. */
 export function internalRoutes({ dependencies }: { dependencies: Dependencies }): InternalRoute[] {
@@ -13,13 +12,6 @@ export function internalRoutes({ dependencies }: { dependencies: Dependencies })
       query: changePageQuery,
       handle: async ({ workspace_id: workspaceId, since, after }): Promise<CatalogChangePage> =>
         readCatalogChangePage(dependencies, { workspaceId, since, after }),
-    }),
-    internalRoute({
-      path: INTERNAL_PATHS.catalogChanges,
-      callers: ['incident'],
-      query: z.strictObject({ workspace_id: pathId, since: z.int().min(0) }),
-      handle: async ({ workspace_id: workspaceId, since }): Promise<CatalogChanges> =>
-        readCatalogChanges(dependencies, { workspaceId, since }),
     }),
   ];
 }

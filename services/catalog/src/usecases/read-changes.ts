@@ -1,6 +1,6 @@
-import type { CatalogChangePage, CatalogChanges } from '@tocsin/contracts';
+import type { CatalogChangePage } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
-import { type ChangesFrom, type ChangeSource, readAllChanges, readChangePage, versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, type ChangeSource, readChangePage, versionStore } from '@tocsin/runtime';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
@@ -45,18 +45,5 @@ export async function readCatalogChangePage(
   return {
     ...page,
     tiers: tiers.map(({ key, label, order, isDefault }) => ({ key, label, order, is_default: isDefault })),
-  };
-}
-
-/** Returns all that changed in a workspace's catalog after version `since`, for services of the previous release. */
-export async function readCatalogChanges(dependencies: Dependencies, from: ChangesFrom): Promise<CatalogChanges> {
-  const { last, changes } = await readAllChanges(from, async (position) =>
-    readCatalogChangePage(dependencies, position),
-  );
-  return {
-    version: last.version,
-    teams: changes.flatMap((change) => ('team' in change ? [change.team] : [])),
-    services: changes.flatMap((change) => ('service' in change ? [change.service] : [])),
-    tiers: last.tiers,
   };
 }

@@ -1,6 +1,6 @@
-import type { CustomFieldChangePage, CustomFieldChanges } from '@tocsin/contracts';
+import type { CustomFieldChangePage } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
-import { type ChangesFrom, readAllChanges, readChangePage, versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, readChangePage, versionStore } from '@tocsin/runtime';
 import { definitionSnapshot } from '../domain/snapshot.ts';
 import { fieldStore } from '../store/field-store.ts';
 import type { Dependencies } from './context.ts';
@@ -28,10 +28,4 @@ export async function readFieldChangePage(
   });
   if (page.next === null) await raiseVersion(dependencies, { workspaceId, version: page.version });
   return page;
-}
-
-/** Returns all definitions that changed after version `since`, for services of the previous release. */
-export async function readFieldChanges(dependencies: Dependencies, from: ChangesFrom): Promise<CustomFieldChanges> {
-  const { last, changes } = await readAllChanges(from, async (position) => readFieldChangePage(dependencies, position));
-  return { version: last.version, fields: changes.map(({ field }) => field) };
 }

@@ -1,16 +1,13 @@
 import {
   type CatalogChangePage,
   catalogChangePage,
-  catalogChanges,
   type CustomFieldChangePage,
   customFieldChangePage,
-  customFieldChanges,
   INTERNAL_PATHS,
   type UserChangePage,
   userChangePage,
-  userChanges,
 } from '@tocsin/contracts';
-import { internalClient, pagesOrAll } from '@tocsin/http';
+import { internalClient } from '@tocsin/http';
 
 /** Where a replica continues: after the version and, within later versions, the position that it has. */
 export interface ChangesFrom {
@@ -44,26 +41,12 @@ export function owners(options: {
   const catalog = clientOf('catalog', urls.catalog);
   const customFields = clientOf('custom-field', urls.customFields);
   return {
-    users: pagesOrAll(gateway, {
-      pages: { path: INTERNAL_PATHS.userChangePages, schema: userChangePage },
-      all: { path: INTERNAL_PATHS.userChanges, schema: userChanges },
-      toPage: ({ version, users }) => ({ version, next: null, changes: users.map((user) => ({ version, user })) }),
-    }),
-    catalog: pagesOrAll(catalog, {
-      pages: { path: INTERNAL_PATHS.catalogChangePages, schema: catalogChangePage },
-      all: { path: INTERNAL_PATHS.catalogChanges, schema: catalogChanges },
-      toPage: ({ version, teams, services, tiers }) => ({
-        version,
-        next: null,
-        changes: [...teams.map((team) => ({ version, team })), ...services.map((service) => ({ version, service }))],
-        tiers,
-      }),
-    }),
-    customFields: pagesOrAll(customFields, {
-      pages: { path: INTERNAL_PATHS.customFieldChangePages, schema: customFieldChangePage },
-      all: { path: INTERNAL_PATHS.customFieldChanges, schema: customFieldChanges },
-      toPage: ({ version, fields }) => ({ version, next: null, changes: fields.map((field) => ({ version, field })) }),
-    }),
+    users: async (from) => gateway.get(INTERNAL_PATHS.userChangePages, queryOf(from), userChangePage),
+    catalog: async (from) => catalog.get(INTERNAL_PATHS.catalogChangePages, queryOf(from), catalogChangePage),
+    customFields: async (from) =>
+      customFields.get(INTERNAL_PATHS.customFieldChangePages, queryOf(from), customFieldChangePage),
     close: () => [gateway, catalog, customFields].forEach((client) => client.close()),
   };
 }
+
+const queryOf = ({ workspaceId, since, after }: ChangesFrom) => ({ workspace_id: workspaceId, since, after });

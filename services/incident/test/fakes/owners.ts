@@ -31,8 +31,6 @@ export interface FakeOwners {
   pageSize: number;
   /** Holds the response of every page after this one until it is undefined again. */
   holdAfterPage: number | undefined;
-  /** False for owners of the previous release. */
-  knowsPages: boolean;
   /** Holds the next response, with the data at the time of the call, until it is released. */
   holdNext(): HeldResponse;
   /** Changes one workspace's data and announces the version. */
@@ -101,10 +99,9 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     queries.set(id, [...fake.queriesOf(id), url.search]);
     if (fake.silentFor.has(id)) return;
     const data = dataOf(id);
-    const isPage = url.pathname.endsWith('/pages');
-    response.statusCode = fake.failingFor.has(id) ? 503 : isPage && !fake.knowsPages ? 404 : 200;
+    response.statusCode = fake.failingFor.has(id) ? 503 : 200;
     const after = url.searchParams.get('after');
-    const answer = JSON.stringify(isPage ? pageOf(owner, { data, after, size: fake.pageSize }) : data);
+    const answer = JSON.stringify(pageOf(owner, { data, after, size: fake.pageSize }));
     const wait = held?.() ?? Promise.resolve();
     held = undefined;
     await announce(id, data.version);
@@ -135,7 +132,6 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       for (const go of waiting) go();
       waiting.clear();
     },
-    knowsPages: true,
     holdNext() {
       const asked = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();

@@ -41,16 +41,6 @@ export async function handleEvents(dependencies: QueueDependencies, { events, tr
   return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };
 }
 
-/** Queues the deliveries of new incidents, and commits; for the queue of releases before 0.1.0 (ADR 42). */
-export async function handleIncidents(dependencies: QueueDependencies, { events, trx }: Batch): Promise<HandledBatch> {
-  const creations = deliverable(events);
-  const [interested] = await runTogether(trx, [findInterested(creations)]);
-  const wanted = ofWorkspaces(creations, interested);
-  const { handled, statements, onCommit } = await prepareDeliveries(dependencies, { events: wanted, trx });
-  if (statements.length > 0) await commitWith(trx, statements);
-  return { handled, ...(onCommit !== undefined && { onCommit }) };
-}
-
 function ofWorkspaces(events: readonly NewEvent[], workspaces: readonly { id: number }[]): NewEvent[] {
   const ids = new Set(workspaces.map(({ id }) => id));
   return events.filter(({ event }) => ids.has(event.workspace.id));

@@ -62,8 +62,7 @@ export async function prepareDeliveries(
   if (events.length === 0) return { handled: new Set(), statements: [] };
   const [claimed, subscriptions] = await runTogether(trx, [
     claimStatement(
-      // Whichever queue it came by: a process of before 0.1.0 may have handled it.
-      QUEUES.webhookIncidents,
+      QUEUES.webhookFeed,
       events.map(({ event }) => event.id),
     ),
     lockForEvents('incident.created', workspacesOf(events)),
