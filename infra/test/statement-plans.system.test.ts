@@ -28,6 +28,7 @@ import { feedTailReader } from '../../services/webhook/src/store/feed-tail-reade
 import { deleteRecordedBefore } from '../../services/webhook/src/store/feed-writer.ts';
 import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/store/secret-store.ts';
+import { forgetRevoked } from '../../services/webhook/src/store/subscription-store.ts';
 import { APP_NAMES, APPS, SERVICE_NAMES } from '../apps.ts';
 import { recordStatements, type Statement } from '../bench/list/record-statements.ts';
 import { ROOT } from '../environment.ts';
@@ -502,6 +503,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const before = '2000-01-01T00:00:00.000Z';
     await forgetExpiredSecrets(webhook, before);
     await forgetActivity(webhook, before);
+    await forgetRevoked(webhook, before);
     await limitStore(webhook).forget(before);
     const latest = (await feedReader(webhook).latest()) ?? before;
     await feedReader(webhook).positionBefore(workspaceId, latest);

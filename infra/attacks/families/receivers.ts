@@ -5,6 +5,8 @@ import { create } from '../hostile-data.ts';
 
 const WEBHOOKS = 'settings/webhooks';
 const SUBSCRIPTIONS = 10;
+/** More than a workspace can revoke while they are kept. */
+const REVOKED = 300_000;
 const PATHS: readonly ReceiverPath[] = ['/hang', '/slow', '/endless', '/headers'];
 /** Milliseconds within which an honest receiver must get its delivery: the hostile ones hold only their own slots. */
 const DELIVERED_WITHIN = 10_000;
@@ -34,6 +36,28 @@ export const receiverAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'revoked-webhooks',
+    what: `creates of incidents and webhooks, and lists, in a workspace with ${REVOKED} revoked webhooks (by SQL)`,
+    expects: [200, 201],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const witness = await context.createWorkspace();
+      await addRevoked(context, workspace, context.choose(REVOKED, REVOKED / 10));
+      await subscribe(context, workspace, 'honest', '/accept');
+      await subscribe(context, witness, 'honest', '/accept');
+      await context.begin();
+      const options = { clients: 10, total: 2_000, perSecond: LEGAL_RATE };
+      await Promise.all([
+        flood(context, options, async (number) => {
+          if (number % 4 === 0) return context.send(workspace, { path: `/api/v1/${WEBHOOKS}` });
+          if (number % 4 === 1) return createAndRevoke(context, workspace);
+          return context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body: { title: 'Hostile' } });
+        }),
+        witnessDelivery(context, witness),
+      ]);
+    },
+  },
+  {
     name: 'trickling-imports',
     what: '40 creates at once that import documents which arrive byte by byte',
     expects: [201, 'silent'],
@@ -51,6 +75,24 @@ export const receiverAttacks: readonly Attack[] = [
     },
   },
 ];
+
+async function addRevoked(context: AttackContext, { id }: Workspace, count: number): Promise<void> {
+  await context.sql.query(
+    `insert into webhook.subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
+    select 'wh_' || gen_random_uuid(), $1, 'https://example.com', 'example.com', '{incident.created}', 'revoked',
+      now() - interval '2 hours', now() - interval '2 hours'
+    from generate_series(1, $2::int)`,
+    [id, count],
+  );
+}
+
+async function createAndRevoke(context: AttackContext, workspace: Workspace): Promise<void> {
+  const body = { url: context.receiverUrl('honest', '/accept') };
+  const { outcome, text } = await context.send(workspace, { method: 'POST', path: `/api/v1/${WEBHOOKS}`, body });
+  if (outcome !== 201) return;
+  const { webhook } = JSON.parse(text) as { webhook: { id: string } };
+  await context.send(workspace, { method: 'POST', path: `/api/v1/${WEBHOOKS}/${webhook.id}/revoke`, body: {} });
+}
 
 /** Subscribes a receiver. Activates it by SQL, since only three receivers a minute can be verified. */
 async function subscribe(

@@ -40,6 +40,7 @@ const deliverySettings = {
   WEBHOOK_MAX_QUEUED_PER_WORKSPACE: setting.integer({ min: 1_000, max: 10_000 }).default(1_000),
   /** Longer than the deadline of a delivery. */
   WEBHOOK_DELIVERY_RETENTION_DAYS: setting.integer({ min: 2, max: 90 }).default(7),
+  WEBHOOK_REVOKED_RETENTION_DAYS: setting.integer({ min: 2, max: 3_650 }).default(30),
 };
 
 const feedSettings = { WEBHOOK_FEED_RETENTION_DAYS: setting.integer({ min: 1, max: 3_650 }).default(30) };
@@ -116,6 +117,7 @@ const requestLimitsOf = (read: Settings): RequestLimits => ({
 const deliveryLimitsOf = (read: ReturnType<typeof readConfig<typeof deliverySettings>>): DeliveryLimits => ({
   maxQueued: read.WEBHOOK_MAX_QUEUED_PER_WORKSPACE,
   retention: read.WEBHOOK_DELIVERY_RETENTION_DAYS * DAY,
+  revokedRetention: read.WEBHOOK_REVOKED_RETENTION_DAYS * DAY,
 });
 
 function contradictions(read: Settings): string[] {
@@ -124,6 +126,12 @@ function contradictions(read: Settings): string[] {
     // An event that comes again after its row in the inbox is deleted would be stored twice.
     lines.push(
       `INBOX_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS (${read.WEBHOOK_DELIVERY_RETENTION_DAYS})`,
+    );
+  }
+  if (read.WEBHOOK_REVOKED_RETENTION_DAYS < read.WEBHOOK_DELIVERY_RETENTION_DAYS) {
+    // Deliveries are deleted with their subscription.
+    lines.push(
+      `WEBHOOK_REVOKED_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS (${read.WEBHOOK_DELIVERY_RETENTION_DAYS})`,
     );
   }
   const { all, workspace, host } = requestLimitsOf(read).windows.delivery;

@@ -9,7 +9,7 @@ describe('limits', () => {
   test('are those of the contract', () => {
     expect(webhookConfig(base)).toMatchObject({
       requestLimits: CONTRACT_LIMITS,
-      deliveryLimits: { maxQueued: 1_000, retention: 7 * 86_400_000 },
+      deliveryLimits: { maxQueued: 1_000, retention: 7 * 86_400_000, revokedRetention: 30 * 86_400_000 },
       feedRetentionDays: 30,
       waiting: { ofWorkspace: 100, inAll: 2_500 },
     });
@@ -43,6 +43,15 @@ describe('limits', () => {
       /^INBOX_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS \(30\)$/,
     );
     expect(webhookConfig({ ...long, INBOX_RETENTION_DAYS: '30' }).serviceLimits.inboxDays).toBe(30);
+  });
+
+  test('revoked webhooks are kept at least as long as their deliveries', () => {
+    const long = { ...base, WEBHOOK_DELIVERY_RETENTION_DAYS: '60', INBOX_RETENTION_DAYS: '60' };
+    expect(() => webhookConfig(long)).toThrow(
+      /^WEBHOOK_REVOKED_RETENTION_DAYS: must be at least WEBHOOK_DELIVERY_RETENTION_DAYS \(60\)$/,
+    );
+    const { deliveryLimits } = webhookConfig({ ...long, WEBHOOK_REVOKED_RETENTION_DAYS: '60' });
+    expect(deliveryLimits.revokedRetention).toBe(60 * 86_400_000);
   });
 
   test('a queue is not longer than what can be sent before the deadline', () => {

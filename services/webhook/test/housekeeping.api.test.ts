@@ -68,6 +68,22 @@ test('expired data is deleted, and nothing else', async () => {
   expect(await service.rows('activity').first('ended_at')).toEqual({ ended_at: null });
 });
 
+test('revoked webhooks are kept for thirty days, or as long as the operator says, and others always', async () => {
+  const revoked = await activeSubscription(service, receiver.url());
+  const kept = await activeSubscription(service, receiver.url());
+  await service.as().post(`${revoked.path}/revoke`);
+  const listed = async () =>
+    (await service.as().get('/api/v1/settings/webhooks')).body.webhooks.map(({ id }: { id: string }) => id);
+  service.clock.advance(30 * DAY - 1);
+  await deleteExpired();
+  expect(await listed()).toEqual([revoked.id, kept.id]);
+  service.clock.advance(1);
+  await deleteExpired({ WEBHOOK_REVOKED_RETENTION_DAYS: '31' });
+  expect(await listed()).toEqual([revoked.id, kept.id]);
+  await deleteExpired();
+  expect(await listed()).toEqual([kept.id]);
+});
+
 test('held deliveries fail at their deadline, are counted, and leave the queue', async () => {
   receiver.respond = () => behave.answer(503);
   const { path } = await activeSubscription(service, receiver.url());

@@ -92,13 +92,35 @@ describe('creating a subscription', () => {
   });
 });
 
+test('a workspace creates at most 60 subscriptions within an hour, and revokes any number', async () => {
+  const client = newWorkspace();
+  const other = newWorkspace();
+  const started = Date.parse(service.clock.now());
+  for (let count = 0; count < 60; count += 1) {
+    const { path } = await subscribe(client, URL);
+    if (count === 0) service.clock.advance(60_000);
+    expect((await client.post(`${path}/revoke`)).status).toBe(200);
+  }
+  const seconds = 3_600 - (Date.parse(service.clock.now()) - started) / 1_000;
+  const refused = await client.post(PATH, { url: URL });
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { code: 'rate_limited', details: { limit: 'webhooks_an_hour', retry_after_seconds: seconds } },
+  });
+  expect(refused.headers.get('retry-after')).toBe(String(seconds));
+  expect((await other.post(PATH, { url: URL })).status).toBe(201);
+  service.clock.advance(1_000 * seconds);
+  expect((await client.post(PATH, { url: URL })).status).toBe(201);
+  expect((await client.post(PATH, { url: URL })).status).toBe(429);
+});
+
 test('the list has every subscription in use, and of the revoked ones only the latest', async () => {
   const client = newWorkspace();
   const oldest = await subscribe(client, URL);
   await service.rows.raw(
     `insert into subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
-    select 'wh_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', now(), now()
-    from generate_series(1, 1050) as n`,
+    select 'wh_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', moment, moment
+    from generate_series(1, 1050) as n, (select now() - interval '2 hours' as moment) as earlier`,
     [workspaces],
   );
   const newest = await subscribe(client, URL);

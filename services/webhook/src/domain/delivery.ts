@@ -11,6 +11,8 @@ export interface DeliveryLimits {
   maxQueued: number;
   /** How long events and their deliveries are kept; milliseconds, longer than the deadline. */
   retention: number;
+  /** How long revoked subscriptions are kept, at least as long as their deliveries; milliseconds. */
+  revokedRetention: number;
 }
 
 const FIRST_DELAY = 5_000;

@@ -57,12 +57,13 @@ export const documentation: Documentation<typeof contracts> = {
     stream: [{ id: 'eyJhbGciOiJIUzI1NiJ9', event: feedEvent.type, data: feedEvent }],
   },
   listWebhooks: {
-    description: 'Returns the subscriptions that are active or paused, and the latest revoked ones: 1,000 at most.',
+    description:
+      'Returns the subscriptions that are active or paused, and the latest revoked ones: 1,000 at most. Revoked ones are deleted after 30 days, or what the operator has set.',
     reply: { webhooks: [webhook] },
   },
   createWebhook: {
     description:
-      'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again.',
+      'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 60 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
     body: { url: 'https://hooks.acme.example/tocsin', event_types: ['incident.created'] },
     reply: { webhook: { ...webhook, status: 'paused', last_success_at: null }, secret: SECRET },
   },
@@ -83,7 +84,8 @@ export const documentation: Documentation<typeof contracts> = {
     reply: { webhook },
   },
   revokeWebhook: {
-    description: 'Revokes a subscription permanently and cancels its queued deliveries.',
+    description:
+      'Revokes a subscription permanently and cancels its queued deliveries. It is deleted after 30 days, or what the operator has set.',
     params,
     reply: { webhook: { ...webhook, status: 'revoked' } },
   },

@@ -19,6 +19,11 @@ interface SubscriptionRow {
 
 /** contract: Limits */
 const MAX_LISTED = 1_000;
+/** Revoked subscriptions that are deleted at once. */
+const BATCH = 1_000;
+/** As the index of the subscriptions in use has it: a workspace may have many revoked ones. */
+const IN_USE = `status <> 'revoked'`;
+const REVOKED = `status = 'revoked'`;
 
 const COLUMNS = [
   'id',
@@ -45,10 +50,21 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
   return {
     /** All subscriptions that are not revoked and the latest revoked ones, `MAX_LISTED` in all, oldest first. */
     async list(): Promise<Subscription[]> {
-      const listed = db('subscriptions')
+      const latest = (condition: string) =>
+        db('subscriptions')
+          .select([...COLUMNS, 'seq'])
+          .where({ workspace_id: workspaceId })
+          .whereRaw(condition)
+          .orderBy('seq', 'desc')
+          .limit(MAX_LISTED);
+      const candidates = db
+        .from(latest(IN_USE).as('in_use'))
         .select([...COLUMNS, 'seq'])
-        .where({ workspace_id: workspaceId })
-        .orderByRaw(`status = 'revoked', seq desc`)
+        .unionAll([latest(REVOKED)], true);
+      const listed = db
+        .from(candidates.as('candidates'))
+        .select([...COLUMNS, 'seq'])
+        .orderByRaw(`${REVOKED}, seq desc`)
         .limit(MAX_LISTED)
         .as('listed');
       const rows = await db
@@ -76,8 +92,17 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
       ),
 
     async countUnrevoked(): Promise<number> {
-      const row = await own().whereNot({ status: 'revoked' }).count({ total: 'id' }).first();
+      const row = await own().whereRaw(IN_USE).count({ total: 'id' }).first();
       return Number(row?.total ?? 0);
+    },
+
+    /** When the nth-latest subscription was created, revoked ones included; undefined if there are fewer. */
+    async createdAt(nthLatest: number): Promise<Instant | undefined> {
+      const row = await own()
+        .orderBy('seq', 'desc')
+        .offset(nthLatest - 1)
+        .first('created_at');
+      return row?.created_at;
     },
 
     async insert(subscription: Subscription, url: Sealed): Promise<void> {
@@ -109,7 +134,7 @@ const FIND_SUBSCRIBED = `
   select workspace.id from unnest($1::bigint[]) as workspace (id)
   cross join lateral (
     select id from subscriptions
-    where workspace_id = workspace.id and status <> 'revoked' and $2 = any(event_types) limit 1
+    where workspace_id = workspace.id and ${IN_USE} and $2 = any(event_types) limit 1
   ) as subscribed`;
 
 /** Finds those of the workspaces that have a subscription to an event type which is not revoked. */
@@ -124,7 +149,7 @@ export const findSubscribed = (
 
 const LOCK_FOR_EVENTS = `
   select id, workspace_id, status from subscriptions
-  where workspace_id = any($1::bigint[]) and status <> 'revoked' and $2 = any(event_types)
+  where workspace_id = any($1::bigint[]) and ${IN_USE} and $2 = any(event_types)
   order by workspace_id, seq for share`;
 
 /**
@@ -139,6 +164,15 @@ export const lockForEvents = (
   text: LOCK_FOR_EVENTS,
   values: [workspaceIds, eventType],
 });
+
+/**
+ * Deletes some of the subscriptions that were revoked until a time, with what is left of them; returns whether there may
+ * be more. Nothing changes a revoked subscription, so the time of its last change is that of its revocation.
+ */
+export async function forgetRevoked(db: Knex, until: Instant): Promise<boolean> {
+  const expired = db('subscriptions').select('id').whereRaw(REVOKED).where('updated_at', '<=', until).limit(BATCH);
+  return (await db('subscriptions').whereIn('id', expired).delete()) === BATCH;
+}
 
 const LOCK_WORKSPACES = `
   select pg_advisory_xact_lock(hashtextextended('tocsin-webhook-workspace-' || id, 0))

@@ -1,6 +1,13 @@
 import { invalidState } from '@tocsin/http';
 import { readReceiverUrl } from '../domain/receiver-url.ts';
-import { EVENT_TYPES, MAX_SUBSCRIPTIONS, type Subscription, type WebhookEventType } from '../domain/subscription.ts';
+import {
+  checkCreationRate,
+  EVENT_TYPES,
+  MAX_CREATED_AN_HOUR,
+  MAX_SUBSCRIPTIONS,
+  type Subscription,
+  type WebhookEventType,
+} from '../domain/subscription.ts';
 import { secretStore } from '../store/secret-store.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
 import { lockWorkspaces } from '../store/subscription-store.ts';
@@ -16,7 +23,8 @@ export interface CreateCommand {
 /**
  * Creates a subscription, which is paused until it is verified (contract: Webhooks).
  * @returns the secret too, which cannot be read again
- * @throws DomainError `invalid_request` for an unsuitable URL, `invalid_resource_state` when the workspace has too many
+ * @throws DomainError `invalid_request` for an unsuitable URL, `invalid_resource_state` when the workspace has too many,
+ *   `rate_limited` when it has created too many within an hour
  */
 export async function createSubscription(
   { database, time, secretCipher, testReceivers }: Dependencies,
@@ -32,6 +40,7 @@ export async function createSubscription(
       throw invalidState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);
     }
     const now = await time(trx);
+    checkCreationRate(await store.createdAt(MAX_CREATED_AN_HOUR), now);
     const subscription: Subscription = {
       id,
       workspaceId,

@@ -3,6 +3,7 @@ import { forgetActivity } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import { limitStore } from '../store/limit-store.ts';
 import { forgetExpiredSecrets } from '../store/secret-store.ts';
+import { forgetRevoked } from '../store/subscription-store.ts';
 import type { Dependencies } from './context.ts';
 
 type HousekeepingDependencies = Pick<Dependencies, 'database' | 'time' | 'metrics' | 'log'>;
@@ -30,5 +31,7 @@ export async function deleteExpiredData({
     await limitStore(trx).lock();
     await limitStore(trx).forget(now);
   });
-  return deliveryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
+  const hasMoreEvents = await deliveryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
+  const hasMoreRevoked = await forgetRevoked(database, addMilliseconds(now, -deliveryLimits.revokedRetention));
+  return hasMoreEvents || hasMoreRevoked;
 }
