@@ -40,6 +40,7 @@ const deliveryView = (delivery: LoggedDelivery) => ({
   incident: delivery.incident,
   status: delivery.status,
   attempts: delivery.attempts,
+  internal_failures: delivery.internalFailures,
   last_error: delivery.lastError,
   last_status: delivery.lastStatus,
   event_queued_at: delivery.eventQueuedAt,

@@ -17,6 +17,8 @@ export interface DeliveryLimits {
 
 const FIRST_DELAY = 5_000;
 const MAX_DELAY = 3_600_000;
+/** Short: what was wrong here may be mended at any time, and the deadline does not wait. */
+const MAX_INTERNAL_DELAY = 300_000;
 
 /** Why a request to a receiver failed; also `details.reason` of `webhook_verification_failed`. */
 export const FAILURE_REASONS = [
@@ -29,6 +31,13 @@ export const FAILURE_REASONS = [
   'dns',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+/**
+ * Why a claimed delivery could not be sent, for a cause inside Tocsin: `undecryptable`, its URL or secret cannot be
+ * decrypted with the configured keys; `internal`, anything else. This is no attempt.
+ */
+export const INTERNAL_FAILURES = ['undecryptable', 'internal'] as const;
+export type InternalFailure = (typeof INTERNAL_FAILURES)[number];
 
 /** The result of an attempt as it is kept; `deferred`: no request was sent, because the address's window was full. */
 export type AttemptResult = 'succeeded' | 'deferred' | FailureReason;
@@ -93,6 +102,9 @@ export function retryAt(
 export function retryDelay(failedAttempts: number): number {
   return Math.min(FIRST_DELAY * 2 ** (failedAttempts - 1), MAX_DELAY);
 }
+
+/** The delay after so many internal failures in a row; at most five minutes. */
+export const internalDelay = (failures: number): number => Math.min(retryDelay(failures), MAX_INTERNAL_DELAY);
 
 const isRetryable = (status = 0) =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);

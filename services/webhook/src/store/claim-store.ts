@@ -31,9 +31,11 @@ export interface Claim {
   requestId: string | null;
   /** The trace of the event, as `storableTrace` returns it. */
   trace: string | null;
-  /** Attempts started so far, including this one. */
+  /** The number of this attempt; it is counted when its request is confirmed, or when it ends. */
   attempts: number;
   failedAttempts: number;
+  /** Since the latest attempt. */
+  internalFailures: number;
   deadlineAt: Instant;
   /** 0 for the first delivery of the event to the subscription; then how often operators asked for another one. */
   redelivery: number;
@@ -84,8 +86,7 @@ const CANDIDATES = `
   limit ${PAGE}`;
 
 /**
- * Leases deliveries and counts the attempt. Deliveries that another transaction has locked are left for the next
- * claim.
+ * Leases deliveries. Those that another transaction has locked are left for the next claim.
  */
 const LEASE = `
   with chosen as (
@@ -94,12 +95,12 @@ const LEASE = `
     select id from deliveries where id = any($1::bigint[]) and status = 'queued' and due_at <= $3
     for update skip locked
   )
-  update deliveries set attempts = attempts + 1, lease_token = chosen.token, due_at = $4
+  update deliveries set lease_token = chosen.token, due_at = $4
   from chosen join free on free.id = chosen.id, events, subscriptions
   where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
   returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
-    deliveries.attempts, deliveries.failed_attempts, deliveries.deadline_at, deliveries.redelivery,
-    deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
+    deliveries.attempts, deliveries.failed_attempts, deliveries.internal_failures, deliveries.deadline_at,
+    deliveries.redelivery, deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
     subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
 
 interface LeaseRow {
@@ -109,6 +110,7 @@ interface LeaseRow {
   subscription_id: string;
   attempts: number;
   failed_attempts: number;
+  internal_failures: number;
   deadline_at: Instant;
   redelivery: number;
   requested_by: string | null;
@@ -187,8 +189,9 @@ export const toClaim = (row: LeaseRow): Claim => ({
   body: row.body,
   requestId: row.request_id,
   trace: row.trace_context,
-  attempts: row.attempts,
+  attempts: row.attempts + 1,
   failedAttempts: row.failed_attempts,
+  internalFailures: row.internal_failures,
   deadlineAt: row.deadline_at,
   redelivery: row.redelivery,
   requestedBy: row.requested_by,
@@ -196,7 +199,8 @@ export const toClaim = (row: LeaseRow): Claim => ({
 
 /**
  * The time and the secrets that are valid, the current one first, if nothing has changed since the claim: the slot is
- * held for this address and this minute, and the delivery is leased and not held. Remembers the address then.
+ * held for this address and this minute, and the delivery is leased and not held. Then it counts the attempt, and
+ * remembers the address after that: who waits for a delivery must not hold the row of a host.
  */
 const CONFIRM = `
   with confirmed as (
@@ -204,13 +208,16 @@ const CONFIRM = `
     from (select ${currentTime('$1')} as now) as moment
     join slots on slots.token = $2 and slots.lease_until > moment.now and slots.ip = $3
       and slots.minute = date_trunc('minute', moment.now)
-    join deliveries on deliveries.lease_token = $2 and deliveries.status = 'queued'
+  ), counted as (
+    update deliveries set attempts = $5 from confirmed
+    where deliveries.lease_token = $2 and deliveries.status = 'queued'
+    returning confirmed.now, confirmed.host, confirmed.ip
   ), remembered as (
-    insert into host_addresses (host, ip, seen_at) select host, ip, now from confirmed
+    insert into host_addresses (host, ip, seen_at) select host, ip, now from counted
     on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
   )
-  select confirmed.now, secrets.key_id, secrets.box from confirmed
-  join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > confirmed.now)
+  select counted.now, secrets.key_id, secrets.box from counted
+  join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > counted.now)
   order by secrets.id desc`;
 
 /** A claim whose request may be sent as it was planned. */
@@ -220,12 +227,12 @@ export interface ConfirmedClaim {
 }
 
 /**
- * Confirms a claim if its request changes nothing in the limits, with one statement and without their lock. Returns
- * undefined otherwise.
+ * Confirms a claim and counts its attempt, if its request changes nothing in the limits, with one statement and without
+ * their lock. Returns undefined otherwise.
  */
 export async function confirmClaim(
   db: Knex,
-  { token, subscriptionId }: Pick<Claim, 'token' | 'subscriptionId'>,
+  { token, subscriptionId, attempts }: Pick<Claim, 'token' | 'subscriptionId' | 'attempts'>,
   { ip, time }: { ip: string; time: Instant | null },
 ): Promise<ConfirmedClaim | undefined> {
   const rows = await runPrepared<SecretRow & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
@@ -233,6 +240,7 @@ export async function confirmClaim(
     token,
     ip,
     subscriptionId,
+    attempts,
   ]);
   const [first] = rows;
   return first && { now: first.now, secrets: rows.map(toSealed) };

@@ -1,5 +1,5 @@
 import type { Instant, Knex } from '@tocsin/runtime';
-import type { AttemptResult, DeliveryStatus, FailureReason } from '../domain/delivery.ts';
+import type { AttemptResult, DeliveryStatus, FailureReason, InternalFailure } from '../domain/delivery.ts';
 
 /** A delivery as operators see it. */
 export interface LoggedDelivery {
@@ -13,7 +13,9 @@ export interface LoggedDelivery {
   incident: string | null;
   status: DeliveryStatus;
   attempts: number;
-  lastError: FailureReason | null;
+  /** Failures inside Tocsin since the latest attempt; they use none. */
+  internalFailures: number;
+  lastError: FailureReason | InternalFailure | null;
   lastStatus: number | null;
   /** When the event was queued for its first delivery; it is kept for seven days from then. */
   eventQueuedAt: Instant;
@@ -56,6 +58,7 @@ export function deliveryLogStore(db: Knex) {
         db.raw(`e.body::json #>> '{resource,reference}' as incident`),
         'd.status as status',
         'd.attempts as attempts',
+        'd.internal_failures as internalFailures',
         'd.last_error as lastError',
         'd.last_status as lastStatus',
         'e.queued_at as eventQueuedAt',

@@ -6,7 +6,14 @@ import {
   runTogether,
   runPrepared,
 } from '@tocsin/runtime';
-import { type AttemptResult, DEADLINE, MAX_ATTEMPTS, type RetryDecision } from '../domain/delivery.ts';
+import {
+  type AttemptResult,
+  DEADLINE,
+  type InternalFailure,
+  MAX_ATTEMPTS,
+  type RetryDecision,
+} from '../domain/delivery.ts';
+import type { Claim } from './claim-store.ts';
 import { currentTime } from './time.ts';
 
 /** An event; `body` is the exact text that is sent. */
@@ -28,6 +35,7 @@ export interface QueuedEvent extends StoredEvent {
 
 /** An attempt that has ended, and what happens to its delivery. */
 export interface AttemptRecord {
+  number: number;
   decision: RetryDecision;
   result: AttemptResult;
   /** The HTTP status, if response headers arrived. */
@@ -56,17 +64,27 @@ const QUEUE = `
 
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
-const FIND_LEASED = `select status from deliveries where lease_token = $1 and status in ('queued', 'held')`;
+const LOCK_LEASED = `
+  select status from deliveries where lease_token = $1 and status in ('queued', 'held') for update`;
 
 const RELEASE = `
-  update deliveries set lease_token = null, due_at = $2, attempts = attempts - 1
+  update deliveries set lease_token = null, due_at = $2
+  where lease_token = $1 and status in ('queued', 'held')`;
+
+const COUNT_ATTEMPT = `update deliveries set attempts = $2 where lease_token = $1`;
+
+/** Also uncounts the attempt, if its request was confirmed, and frees the slot. */
+const GIVE_BACK = `
+  with closed as (delete from slots where token = $1)
+  update deliveries set lease_token = null, attempts = $2, internal_failures = $3, last_error = $4, last_status = null,
+    due_at = ${currentTime('$5')} + $6::int * interval '1 millisecond'
   where lease_token = $1 and status in ('queued', 'held')`;
 
 /** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
 const FINISH = `
   with finished as (
     update deliveries set lease_token = null, due_at = coalesce($2, due_at), status = coalesce($3, status),
-      finished_at = $4, failed_attempts = failed_attempts + $5,
+      finished_at = $4, attempts = $10, failed_attempts = failed_attempts + $5, internal_failures = 0,
       last_error = case when $6 = 'deferred' then last_error when $6 = 'succeeded' then null else $6 end,
       last_status = case when $6 = 'deferred' then last_status else $7 end
     where lease_token = $1 and status in ('queued', 'held')
@@ -136,9 +154,12 @@ export function deliveryStore(db: Knex) {
       await waiting(subscriptionId, workspaceId).update({ status: 'cancelled', lease_token: null, finished_at: now });
     },
 
-    /** The status of the delivery that is leased with this token; undefined when the lease is lost. */
-    async findLeased(token: string): Promise<'queued' | 'held' | undefined> {
-      const [row] = await runPrepared<{ status: 'queued' | 'held' }>(db, 'find-leased', FIND_LEASED, [token]);
+    /**
+     * Locks the delivery that is leased with this token, and returns its status; undefined when the lease is lost. It
+     * is locked before the row of its host, which others may wait for while they hold a delivery.
+     */
+    async lockLeased(token: string): Promise<'queued' | 'held' | undefined> {
+      const [row] = await runPrepared<{ status: 'queued' | 'held' }>(db, 'lock-leased', LOCK_LEASED, [token]);
       return row?.status;
     },
 
@@ -147,9 +168,26 @@ export function deliveryStore(db: Knex) {
       await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt]);
     },
 
+    /** Counts the attempt of a delivery that this transaction has locked. */
+    async countAttempt(token: string, number: number): Promise<void> {
+      await runPrepared(db, 'count-attempt', COUNT_ATTEMPT, [token, number]);
+    },
+
+    /**
+     * Ends a lease after an internal failure and frees its slot, without an attempt. The delivery is due again after
+     * `delay` milliseconds.
+     */
+    async giveBack(
+      { token, attempts, internalFailures }: Pick<Claim, 'token' | 'attempts' | 'internalFailures'>,
+      { reason, delay, time }: { reason: InternalFailure; delay: number; time: Instant | null },
+    ): Promise<void> {
+      const values = [token, attempts - 1, internalFailures + 1, reason, time, delay];
+      await runPrepared(db, 'give-back-delivery', GIVE_BACK, values);
+    },
+
     /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
     async finish(token: string, attempt: AttemptRecord, now: Instant): Promise<boolean> {
-      const { decision, result, status = null, duration } = attempt;
+      const { number, decision, result, status = null, duration } = attempt;
       const isRetry = decision.kind === 'retry';
       const isFailure = result !== 'succeeded' && result !== 'deferred';
       const rows = await runPrepared(db, 'finish-delivery', FINISH, [
@@ -162,6 +200,7 @@ export function deliveryStore(db: Knex) {
         status,
         addMilliseconds(now, -duration),
         duration,
+        number,
       ]);
       return rows.length === 1;
     },

@@ -1,10 +1,12 @@
 import { contextOfStored, markFailed, recordedSpan, runInContext, type SpanSpec, startSpanIn } from '@tocsin/runtime';
 import type { HostBreakers } from '../clients/breakers.ts';
-import { DEADLINE, type Outcome } from '../domain/delivery.ts';
+import { DEADLINE, internalDelay, type Outcome } from '../domain/delivery.ts';
 import type { Claim } from '../store/claim-store.ts';
+import { deliveryStore } from '../store/delivery-store.ts';
 import type { Dependencies } from './context.ts';
 import { type EndedRequest, finishAttempt } from './finish-attempt.ts';
 import { prepareAttempt, type PreparedAttempt, releaseClaim } from './prepare-attempt.ts';
+import { UndecryptableError } from './secret-cipher.ts';
 
 /** Makes one attempt of a claimed delivery (contract: Deliveries), in the trace of its event. */
 export async function attemptDelivery(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
@@ -42,11 +44,20 @@ async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim
   let isReachable: boolean | undefined;
   let prepared: PreparedAttempt | undefined;
   try {
-    const url = dependencies.secretCipher.decryptUrl(claim.url, claim.subscriptionId);
-    const outcome = await dependencies.sender.post(url, async (ip) => {
-      prepared = await prepareAttempt(dependencies, claim, ip);
-      return prepared.kind === 'ready' ? prepared.message : undefined;
-    });
+    let outcome: Outcome | { kind: 'cancelled' };
+    try {
+      const url = dependencies.secretCipher.decryptUrl(claim.url, claim.subscriptionId);
+      outcome = await dependencies.sender.post(url, async (ip) => {
+        prepared = await prepareAttempt(dependencies, claim, ip);
+        return prepared.kind === 'ready' ? prepared.message : undefined;
+      });
+      if (outcome.kind === 'failure' && outcome.reason === 'timeout' && outcome.isLocal)
+        throw new Error('the preparation of a request took all of its time');
+    } catch (error) {
+      // Nothing was sent: `post` rejects only before the request.
+      await giveBack(dependencies, claim, error);
+      return;
+    }
     if (outcome.kind === 'cancelled') {
       if (prepared !== undefined) reportUnsent(dependencies, claim, prepared);
       return;
@@ -57,6 +68,18 @@ async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim
   } finally {
     breakers.record(claim.host, isReachable);
   }
+}
+
+/** Ends a claim that failed before its request for a cause of our own. This uses no attempt. */
+async function giveBack(dependencies: Dependencies, claim: Claim, error: unknown): Promise<void> {
+  const { database, time, metrics, log } = dependencies;
+  const reason = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
+  const span = recordedSpan();
+  if (span !== undefined) markFailed(span, error);
+  metrics.attempts.inc({ result: reason });
+  log.error({ ...describe(claim), reason, err: error }, 'a delivery could not be sent for an internal failure');
+  const delay = internalDelay(claim.internalFailures + 1);
+  await deliveryStore(database).giveBack(claim, { reason, delay, time: time.parameter() });
 }
 
 /** Undefined when the outcome says nothing about the host. */

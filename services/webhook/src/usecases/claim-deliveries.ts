@@ -8,7 +8,7 @@ import type { Dependencies } from './context.ts';
 
 /**
  * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Limits). One transaction of
- * three round trips leases them, counts the attempts and takes the slots.
+ * three round trips leases them and takes the slots.
  * @param blockedHosts hosts that must not be sent to now
  */
 export async function claimDeliveries(

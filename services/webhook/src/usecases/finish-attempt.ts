@@ -49,7 +49,7 @@ export async function finishAttempt(
     });
     await limitStore(trx).closeSlot(claim.token);
     const result = isFailure ? outcome.reason : 'succeeded';
-    const record = { decision, result, status: outcome.status, duration } as const;
+    const record = { number: claim.attempts, decision, result, status: outcome.status, duration } as const;
     if (!(await deliveryStore(trx).finish(claim.token, record, now))) return undefined;
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
     return { decision, at: now, pausedSubscription };

@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, type Knex, type Metrics } from '@tocsin/runtime';
-import { DEAD_LETTER_REASONS, FAILURE_REASONS } from '../domain/delivery.ts';
+import { DEAD_LETTER_REASONS, FAILURE_REASONS, INTERNAL_FAILURES } from '../domain/delivery.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import type { ReadTime } from '../store/time.ts';
 
 /** The metrics of deliveries in `/metrics`. */
 export interface WebhookMetrics {
-  /** Attempts by result: `succeeded`, `deferred`, or the reason of the failure. */
+  /** Attempts by result: `succeeded`, `deferred`, or the reason of the failure; also internal failures. */
   attempts: Counter<'result'>;
   duration: Histogram;
   /** From when a delivery was queued to its success. */
@@ -59,7 +59,7 @@ export function webhookMetrics(options: {
   });
   const attempts = new Counter({
     name: 'tocsin_webhook_attempts_total',
-    help: 'Delivery attempts by result',
+    help: 'Delivery attempts by result; undecryptable and internal are failures inside Tocsin, which use no attempt',
     labelNames: ['result'],
     registers,
   });
@@ -70,7 +70,7 @@ export function webhookMetrics(options: {
     registers,
   });
   // A counter that appears with its first event hides that event from `rate` and `increase`.
-  for (const result of ['succeeded', 'deferred', ...FAILURE_REASONS]) attempts.inc({ result }, 0);
+  for (const result of ['succeeded', 'deferred', ...FAILURE_REASONS, ...INTERNAL_FAILURES]) attempts.inc({ result }, 0);
   for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason }, 0);
   return {
     attempts,

@@ -22,8 +22,8 @@ export type PreparedAttempt =
   | { kind: 'lost' };
 
 /**
- * The last check before a request is sent: of the lease, the subscription and the limits of the address. Signs the
- * request. Usually the slot was taken for this address and this minute. Then nothing is counted, which is all that the
+ * The last check before a request is sent: of the lease, the subscription and the limits of the address. Counts the
+ * attempt and signs the request. Usually the slot was taken for this address and this minute. Then nothing is counted, which is all that the
  * lock of the limits is for, so one statement is enough.
  */
 export async function prepareAttempt(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
@@ -40,7 +40,7 @@ async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: str
     await limits.lock();
     const now = await dependencies.time(trx);
     const slot = await limits.findSlot(claim.token, now);
-    const status = await deliveryStore(trx).findLeased(claim.token);
+    const status = await deliveryStore(trx).lockLeased(claim.token);
     if (slot === undefined || status === undefined) {
       if (slot !== undefined) await limits.releaseSlot(slot);
       return { kind: 'lost' };
@@ -57,17 +57,20 @@ async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: str
       return { kind: 'released' };
     }
     const message = await sign(dependencies, trx, claim, now);
-    return message === undefined ? { kind: 'lost' } : { kind: 'ready', message };
+    if (message === undefined) return { kind: 'lost' };
+    await deliveryStore(trx).countAttempt(claim.token, claim.attempts);
+    return { kind: 'ready', message };
   });
 }
 
 async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
   const decision = retryAt(windowEnd(now), claim);
-  await deliveryStore(trx).finish(claim.token, { decision, result: 'deferred', duration: 0 }, now);
+  const record = { number: claim.attempts, decision, result: 'deferred', duration: 0 } as const;
+  await deliveryStore(trx).finish(claim.token, record, now);
   return { kind: 'deferred', isFinal: decision.kind === 'failed' };
 }
 
-/** Undoes a claim whose request was not sent: no attempt is counted, and the limits are as before. */
+/** Undoes a claim whose request was not sent: the limits are as before. */
 export async function releaseClaim(
   { database, time }: Pick<Dependencies, 'database' | 'time'>,
   claim: Claim,

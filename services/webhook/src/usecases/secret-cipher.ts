@@ -1,14 +1,17 @@
-import { openKeyring, type Sealed } from '@tocsin/runtime';
+import { type Keyring, openKeyring, type Sealed } from '@tocsin/runtime';
+
+/** A secret or URL that the configured keys do not decrypt: the key is missing, or the ciphertext is damaged. */
+export class UndecryptableError extends Error {}
 
 /** Encrypts secrets and URLs. A ciphertext can be decrypted only for the subscription that it was encrypted for. */
 export interface SecretCipher {
   /** ID of the key that encrypts now. */
   currentKeyId: string;
   encryptSecret(secret: string, subscriptionId: string): Sealed;
-  /** Throws when the key is not configured, or the ciphertext is damaged or of another subscription. */
+  /** @throws UndecryptableError when the key is not configured, or the ciphertext is damaged or of another subscription */
   decryptSecret(ciphertext: Sealed, subscriptionId: string): string;
   encryptUrl(url: string, subscriptionId: string): Sealed;
-  /** Throws as `decryptSecret` does. */
+  /** @throws UndecryptableError like `decryptSecret` */
   decryptUrl(ciphertext: Sealed, subscriptionId: string): string;
 }
 
@@ -19,8 +22,18 @@ export function secretCipher(secretKeys: string): SecretCipher {
   return {
     currentKeyId: secrets.currentKeyId,
     encryptSecret: secrets.seal,
-    decryptSecret: secrets.open,
+    decryptSecret: opening(secrets),
     encryptUrl: urls.seal,
-    decryptUrl: urls.open,
+    decryptUrl: opening(urls),
   };
 }
+
+const opening =
+  ({ open }: Keyring) =>
+  (ciphertext: Sealed, subscriptionId: string): string => {
+    try {
+      return open(ciphertext, subscriptionId);
+    } catch (error) {
+      throw new UndecryptableError('cannot decrypt what belongs to a webhook', { cause: error });
+    }
+  };
