@@ -81,7 +81,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     ownerTeams: ownerTeams(database),
     catalogs: catalogs(database),
     documents: sourceDocuments({
-      testReceivers: config.testReceivers,
+      allowed: config.allowed,
       resolve: overrides.resolve,
       ca: overrides.ca,
       timeout: overrides.documentTimeout,

@@ -2,11 +2,12 @@ import {
   type Environment,
   ownDatabaseUrl,
   readConfig,
+  receiverSettings,
   redisSettings,
   setting,
-  testReceiverSettings,
   testReceiversOf,
 } from '@tocsin/runtime';
+import { readNetworks } from '@tocsin/safe-http';
 import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service';
 import { schema } from './schema.ts';
 
@@ -14,7 +15,7 @@ const settings = {
   ...serviceSettings,
   ...redisSettings,
   ...replicaSettings,
-  ...testReceiverSettings,
+  ...receiverSettings,
   INCIDENT_DATABASE_URL: ownDatabaseUrl,
   GATEWAY_INTERNAL_URL: setting.serviceUrls,
   CATALOG_URL: setting.serviceUrls,
@@ -28,14 +29,19 @@ export type IncidentConfig = ReturnType<typeof incidentConfig>;
 
 /** @throws ConfigError naming each setting that is missing or malformed */
 export function incidentConfig(env: Environment) {
-  const read = readConfig(settings, env);
+  const read = readConfig(settings, env, ({ WEBHOOK_ALLOWED_NETWORKS: networks }) =>
+    readNetworks(networks).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`),
+  );
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.INCIDENT_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
     replicaWait: read.REPLICA_WAIT_MS,
     owners: { users: read.GATEWAY_INTERNAL_URL, catalog: read.CATALOG_URL, customFields: read.CUSTOM_FIELD_URL },
     attachmentBaseUrl: read.ATTACHMENT_BASE_URL,
-    testReceivers: testReceiversOf(read),
+    allowed: {
+      testReceivers: testReceiversOf(read),
+      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
+    },
     slackApiUrl: read.SLACK_API_URL,
   };
 }

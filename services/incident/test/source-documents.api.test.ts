@@ -3,12 +3,12 @@ import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testin
 import { sourceDocuments } from '../src/clients/source-documents.ts';
 
 let receiver: Receiver;
-beforeAll(async () => void (receiver = await startReceiver()));
+beforeAll(async () => void (receiver = await startReceiver({ names: ['localhost', '127.0.0.1'] })));
 afterAll(async () => receiver.stop());
 
 test('the limit of concurrent documents of one workspace does not affect the others', async () => {
   const documents = sourceDocuments({
-    testReceivers: new Set([receiver.hostAndPort()]),
+    allowed: { testReceivers: new Set([receiver.hostAndPort()]), networks: [] },
     resolve: async () => ['127.0.0.1'],
     ca: receiver.ca,
   });
@@ -31,4 +31,18 @@ test('the limit of concurrent documents of one workspace does not affect the oth
   );
   receiver.respond = () => behave.answer(404);
   expect(await Promise.all([read(1), read(5)])).toMatchObject([{ status: 'unavailable' }, { status: 'unavailable' }]);
+});
+
+test('a document may be in a network that the operator opened, on its port only', async () => {
+  const documents = sourceDocuments({
+    allowed: { testReceivers: new Set(), networks: [{ cidr: '127.0.0.1/32', port: receiver.port }] },
+    resolve: async () => ['127.0.0.1'],
+    ca: receiver.ca,
+  });
+  receiver.respond = () => behave.answer(404);
+  expect(await documents.read(receiver.url('/', '127.0.0.1'), 1)).toMatchObject({ status: 'unavailable' });
+  expect(await documents.read('https://127.0.0.1:1/', 1)).toMatchObject({
+    status: 'unsupported',
+    reason: expect.stringContaining('WEBHOOK_ALLOWED_NETWORKS'),
+  });
 });

@@ -59,7 +59,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     time,
     secretCipher: secretCipher(config.secretKeys),
     sender: sender({
-      testReceivers: config.testReceivers,
+      allowed: config.allowed,
       resolve: overrides.resolve,
       ca: overrides.ca,
       timeout: overrides.requestTimeout,
@@ -67,7 +67,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     incidents,
     metrics,
     log,
-    testReceivers: config.testReceivers,
+    allowed: config.allowed,
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),

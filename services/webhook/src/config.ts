@@ -3,10 +3,11 @@ import {
   type Environment,
   ownDatabaseUrl,
   readConfig,
+  receiverSettings,
   setting,
-  testReceiverSettings,
   testReceiversOf,
 } from '@tocsin/runtime';
+import { readNetworks } from '@tocsin/safe-http';
 import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service';
 import { z } from 'zod';
 import { DEADLINE, type DeliveryLimits } from './domain/delivery.ts';
@@ -47,7 +48,7 @@ const feedSettings = { WEBHOOK_FEED_RETENTION_DAYS: setting.integer({ min: 1, ma
 
 const settings = {
   ...serviceSettings,
-  ...testReceiverSettings,
+  ...receiverSettings,
   ...waitingSettings,
   ...requestSettings,
   ...deliverySettings,
@@ -72,7 +73,10 @@ export function webhookConfig(env: Environment) {
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
     incidentUrls: read.INCIDENT_URL,
-    testReceivers: testReceiversOf(read),
+    allowed: {
+      testReceivers: testReceiversOf(read),
+      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
+    },
     resourceUrl: read.WEBHOOK_RESOURCE_URL,
     requestLimits: requestLimitsOf(read),
     deliveryLimits: deliveryLimitsOf(read),
@@ -121,7 +125,7 @@ const deliveryLimitsOf = (read: ReturnType<typeof readConfig<typeof deliverySett
 });
 
 function contradictions(read: Settings): string[] {
-  const lines: string[] = [];
+  const lines = readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`);
   if (read.INBOX_RETENTION_DAYS < read.WEBHOOK_DELIVERY_RETENTION_DAYS) {
     // An event that comes again after its row in the inbox is deleted would be stored twice.
     lines.push(

@@ -64,12 +64,12 @@ describe('limits', () => {
 });
 
 test('test receivers are host:port pairs', () => {
-  const { testReceivers } = webhookConfig({
+  const { allowed } = webhookConfig({
     ...base,
     WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443, 127.0.0.1:9443,[::1]:9443',
   });
-  expect([...testReceivers]).toEqual(['localhost:8443', '127.0.0.1:9443', '[::1]:9443']);
-  expect(webhookConfig(base).testReceivers.size).toBe(0);
+  expect([...allowed.testReceivers]).toEqual(['localhost:8443', '127.0.0.1:9443', '[::1]:9443']);
+  expect(webhookConfig(base).allowed.testReceivers.size).toBe(0);
 });
 
 test.each([
@@ -87,7 +87,20 @@ test.each([
 test('test receivers are rejected in production; an empty list is accepted', () => {
   const production = { ...base, NODE_ENV: 'production' };
   expect(() => webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: 'localhost:8443' })).toThrow(ConfigError);
-  expect(webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: '' }).testReceivers.size).toBe(0);
+  expect(webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: '' }).allowed.testReceivers.size).toBe(0);
+});
+
+test('networks that receivers may be in are opened by the operator, and checked at the start', () => {
+  const production = { ...base, NODE_ENV: 'production' };
+  expect(webhookConfig(production).allowed.networks).toEqual([]);
+  const networks = '10.0.0.0/8:8443, fd00::/8:443';
+  expect(webhookConfig({ ...production, WEBHOOK_ALLOWED_NETWORKS: networks }).allowed.networks).toEqual([
+    { cidr: '10.0.0.0/8', port: 8443 },
+    { cidr: 'fd00::/8', port: 443 },
+  ]);
+  expect(() => webhookConfig({ ...base, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8:443,127.0.0.0/8:443' })).toThrow(
+    /^WEBHOOK_ALLOWED_NETWORKS: 127\.0\.0\.0\/8:443 has only loopback/,
+  );
 });
 
 test('the service uses its own database role unless another is configured', () => {

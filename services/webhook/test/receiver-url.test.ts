@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '@tocsin/http';
 import { readReceiverUrl } from '../src/domain/receiver-url.ts';
 
-const none = new Set<string>();
+const allowing = (...testReceivers: string[]) => ({ testReceivers: new Set(testReceivers), networks: [] });
+const none = allowing();
 
 describe('a valid receiver URL', () => {
   test.each([
@@ -148,8 +149,18 @@ test.each(INVALID)('rejects %j', (text) => {
   );
 });
 
+test.each([
+  ['https://hooks.example.com:8443/', 'Must use port 443; '],
+  ['https://10.0.0.1/', 'Must not be a private or special-purpose address; '],
+  ['https://hooks.internal/', 'Must have a public host name; '],
+])('the refusal of %s names the settings that open such receivers', (text, message) => {
+  expect(() => readReceiverUrl(text, none)).toThrow(
+    new RegExp(`^${message}an operator can .* WEBHOOK_ALLOWED_NETWORKS, or with WEBHOOK_TEST_RECEIVERS for tests$`),
+  );
+});
+
 describe('test receivers', () => {
-  const receivers = new Set(['localhost:8443', '127.0.0.1:9443', '[::1]:9443', 'receiver.test:443']);
+  const receivers = allowing('localhost:8443', '127.0.0.1:9443', '[::1]:9443', 'receiver.test:443');
 
   test.each([
     ['https://localhost:8443/hook', 'https://localhost', 'localhost'],

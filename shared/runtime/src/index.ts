@@ -70,7 +70,7 @@ export {
   startSpan,
   startSpanIn,
 } from './spans.ts';
-export { testReceiverSettings, testReceiversOf } from './test-receivers.ts';
+export { receiverSettings, testReceiversOf } from './receiver-settings.ts';
 export {
   contextOfHeaders,
   contextOfStored,

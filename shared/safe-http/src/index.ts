@@ -1,10 +1,13 @@
-export type { FailureReason, PreparedRequest, SafeResponse, SafeRequest } from './messages.ts';
+export { type AllowedNetwork, readNetworks } from './allowed-networks.ts';
 export {
-  canonicalAddress,
-  isLocalName,
-  isLoopbackAddress,
-  isPublicAddress,
+  type AllowedDestinations,
+  type DestinationProblem,
+  findDestinationProblem,
+  hostAndPort,
+  HOW_TO_ALLOW,
   publicOrAllowed,
-} from './public-address.ts';
-export { hostAndPort, safeHttp, type SafeHttp, type SafeHttpOptions } from './safe-http.ts';
+} from './destinations.ts';
+export type { FailureReason, PreparedRequest, SafeResponse, SafeRequest } from './messages.ts';
+export { canonicalAddress, isLocalName, isLoopbackAddress, isPublicAddress } from './public-address.ts';
+export { safeHttp, type SafeHttp, type SafeHttpOptions } from './safe-http.ts';
 export { isNegativeAnswer, type Resolve, systemResolver } from './system-resolver.ts';

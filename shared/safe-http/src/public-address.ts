@@ -48,11 +48,3 @@ export function isLoopbackAddress(text: string): boolean {
 export function canonicalAddress(text: string): string {
   return ipaddr.process(text).toString();
 }
-
-/**
- * Allows public addresses, and loopback addresses for the given receivers, which tests and demos use.
- * @param allowed `host:port` pairs, in the form that `hostAndPort` returns
- * @returns a function for `SafeHttpOptions.allows`
- */
-export const publicOrAllowed = (allowed: ReadonlySet<string>) => (address: string, hostAndPort: string) =>
-  isPublicAddress(address) || (allowed.has(hostAndPort) && isLoopbackAddress(address));

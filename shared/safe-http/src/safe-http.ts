@@ -11,8 +11,8 @@ export interface SafeHttp {
 }
 
 export interface SafeHttpOptions {
-  /** Whether a request to this host and port (`host:port`) may connect to this address. */
-  allows: (address: string, hostAndPort: string) => boolean;
+  /** Whether a request to this URL may connect to this address. */
+  allows: (address: string, url: URL) => boolean;
   resolve: Resolve;
   /** Certificates to trust instead of the system's. */
   ca?: string | undefined;
@@ -45,7 +45,7 @@ export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
       }
       const [address] = addresses;
       if (address === undefined) return { kind: 'failure', reason: 'dns', isLocal: false };
-      if (!addresses.every((each) => allows(each, hostAndPort(url)))) {
+      if (!addresses.every((each) => allows(each, url))) {
         return { kind: 'failure', reason: 'blocked_address', isLocal: false };
       }
       const prepared = await prepare(address);
@@ -55,9 +55,6 @@ export function safeHttp({ allows, resolve, ca }: SafeHttpOptions): SafeHttp {
     },
   };
 }
-
-/** The `host:port` of an https URL, as `WEBHOOK_TEST_RECEIVERS` lists it. */
-export const hostAndPort = ({ hostname, port }: URL) => `${hostname}:${port === '' ? 443 : port}`;
 
 /** Enforces the deadline even when a resolver ignores its signal. */
 async function rejectOnAbort<Value>(result: Promise<Value>, signal: AbortSignal): Promise<Value> {

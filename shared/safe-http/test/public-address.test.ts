@@ -1,12 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import {
-  canonicalAddress,
-  hostAndPort,
-  isLocalName,
-  isLoopbackAddress,
-  isPublicAddress,
-  publicOrAllowed,
-} from '../src/index.ts';
+import { expect, test } from '@jest/globals';
+import { canonicalAddress, isLocalName, isLoopbackAddress, isPublicAddress } from '../src/index.ts';
 
 test.each([
   '8.8.8.8',
@@ -100,22 +93,4 @@ test('returns one canonical text for each address', () => {
   expect(canonicalAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
   expect(canonicalAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
   expect(canonicalAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
-});
-
-describe('publicOrAllowed', () => {
-  const allows = publicOrAllowed(new Set(['localhost:8443']));
-
-  test.each([
-    ['8.8.8.8', 'anything.example:443', true],
-    ['127.0.0.1', 'localhost:8443', true],
-    ['::1', 'localhost:8443', true],
-    ['127.0.0.1', 'localhost:443', false],
-    ['127.0.0.1', '127.0.0.1:8443', false],
-    ['10.0.0.1', 'localhost:8443', false],
-  ])('%s for %s: %s', (address, target, expected) => expect(allows(address, target)).toBe(expected));
-
-  test('uses port 443 for a URL without a port', () => {
-    expect(hostAndPort(new URL('https://LocalHost/x'))).toBe('localhost:443');
-    expect(hostAndPort(new URL('https://[::1]:9443/x'))).toBe('[::1]:9443');
-  });
 });

@@ -92,14 +92,14 @@ describe('addresses', () => {
     expect(response).toMatchObject({ kind: 'failure', reason: 'blocked_address' });
   });
 
-  test('are checked for the host and port of the URL', async () => {
+  test('are checked for the URL', async () => {
     const seen: string[] = [];
-    await request({ allows: (address, hostAndPort) => void seen.push(address, hostAndPort) !== undefined });
-    await request(
-      { allows: (address, hostAndPort) => void seen.push(address, hostAndPort) !== undefined },
-      { url: `https://${NAME}/` },
-    );
-    expect(seen).toEqual(['127.0.0.1', `${NAME}:${receiver.port}`, '127.0.0.1', `${NAME}:443`]);
+    const records = (address: string, url: URL) => {
+      seen.push(address, url.href);
+      return false;
+    };
+    await request({ allows: records }, { url: receiver.url('/in', NAME) });
+    expect(seen).toEqual(['127.0.0.1', receiver.url('/in', NAME)]);
   });
 
   test('a name is looked up once, so that a later result has no effect', async () => {

@@ -1,11 +1,10 @@
-import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  canonicalAddress,
+  type AllowedDestinations,
+  type DestinationProblem,
   type FailureReason,
-  hostAndPort,
-  isLocalName,
-  isPublicAddress,
+  findDestinationProblem,
+  HOW_TO_ALLOW,
   publicOrAllowed,
   type Resolve,
   type SafeResponse,
@@ -41,22 +40,21 @@ export interface SourceDocuments {
 }
 
 export interface SourceDocumentsOptions {
-  /** `host:port` pairs that may use loopback addresses and any port. */
-  testReceivers: ReadonlySet<string>;
+  allowed: AllowedDestinations;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
   timeout?: number | undefined;
 }
 
 export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
-  const { testReceivers, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const { allowed, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
   const parse = documentParser();
-  const http = safeHttp({ allows: publicOrAllowed(testReceivers), resolve, ca });
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
   /** One entry for each running import. */
   const activeWorkspaceIds: number[] = [];
   return {
     read: async (url, workspaceId) => {
-      const urlProblem = findUrlProblem(url, testReceivers);
+      const urlProblem = findUrlProblem(url, allowed);
       if (urlProblem !== undefined) return { status: 'unsupported', reason: urlProblem };
       if (
         activeWorkspaceIds.length >= MAX_CONCURRENT ||
@@ -88,16 +86,19 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
 }
 
 /** Checks a document's URL before any request, by the same rules as a webhook receiver's. */
-function findUrlProblem(text: string, testReceivers: ReadonlySet<string>): string | undefined {
+function findUrlProblem(text: string, allowed: AllowedDestinations): string | undefined {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:') return 'The URL of the document is not an https URL';
   if (url.username !== '' || url.password !== '') return 'The URL of the document contains credentials';
-  if (testReceivers.has(hostAndPort(url))) return undefined;
-  if (url.port !== '') return 'The URL of the document does not use port 443';
-  const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const isPrivate = isIP(literal) === 0 ? isLocalName(literal) : !isPublicAddress(canonicalAddress(literal));
-  return isPrivate ? 'The URL of the document does not have a public address' : undefined;
+  const problem = findDestinationProblem(url, allowed);
+  return problem && `The URL of the document ${PROBLEMS[problem]}; ${HOW_TO_ALLOW}`;
 }
+
+const PROBLEMS: Record<DestinationProblem, string> = {
+  port: 'does not use port 443',
+  address: 'does not have a public address',
+  name: 'does not have a public address',
+};
 
 /**
  * The same result for a name that does not exist and for one with a private address: a difference would reveal which
@@ -105,7 +106,7 @@ function findUrlProblem(text: string, testReceivers: ReadonlySet<string>): strin
  */
 const NO_ADDRESS: DocumentResult = {
   status: 'failed',
-  reason: 'No public address was found for the server of the document',
+  reason: `No public address was found for the server of the document; ${HOW_TO_ALLOW}`,
 };
 
 const isAddressFailure = (response: SafeResponse): boolean =>

@@ -1,5 +1,6 @@
 import { inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
 import {
+  type AllowedDestinations,
   type PreparedRequest,
   publicOrAllowed,
   type Resolve,
@@ -24,16 +25,15 @@ export interface Sender {
 }
 
 export interface SenderOptions {
-  /** `host:port` pairs that may be on loopback. */
-  testReceivers: ReadonlySet<string>;
+  allowed: AllowedDestinations;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
   /** From the DNS lookup to the last byte of the response; milliseconds (contract: Deliveries). */
   timeout?: number | undefined;
 }
 
-export function sender({ testReceivers, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
-  const http = safeHttp({ allows: publicOrAllowed(testReceivers), resolve, ca });
+export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
   return {
     post: async (url, prepare) =>
       inSpan(requestSpan('POST', new URL(url)), async (span) => {

@@ -1,6 +1,12 @@
 import { isIP } from 'node:net';
 import { invalidRequest } from '@tocsin/http';
-import { canonicalAddress, hostAndPort, isLocalName, isPublicAddress } from '@tocsin/safe-http';
+import {
+  type AllowedDestinations,
+  canonicalAddress,
+  type DestinationProblem,
+  findDestinationProblem,
+  HOW_TO_ALLOW,
+} from '@tocsin/safe-http';
 
 export interface ReceiverUrl {
   /** The complete URL. Its path and query may contain secrets. */
@@ -11,16 +17,19 @@ export interface ReceiverUrl {
   host: string;
 }
 
-const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const MESSAGES: Record<DestinationProblem, string> = {
+  port: `Must use port 443; ${HOW_TO_ALLOW}`,
+  address: `Must not be a private or special-purpose address; ${HOW_TO_ALLOW}`,
+  name: `Must have a public host name; ${HOW_TO_ALLOW}`,
+};
 
 /**
  * Validates a receiver's URL by its text (contract: Webhooks); names are resolved, and their addresses checked, at
  * each request. Spaces, credentials and fragments are looked for in the raw text, because the URL parser drops or
  * repairs some of them.
- * @param testReceivers `host:port` pairs that may be on loopback and on any port
  * @throws DomainError `invalid_request` with `field: "url"`
  */
-export function readReceiverUrl(text: string, testReceivers: ReadonlySet<string>): ReceiverUrl {
+export function readReceiverUrl(text: string, allowed: AllowedDestinations): ReceiverUrl {
   const urlError = (message: string) => invalidRequest('url', message);
   if (/[\u0000-\u0020\u007f\\]/.test(text))
     throw urlError('Must not contain spaces, control characters or backslashes');
@@ -31,21 +40,13 @@ export function readReceiverUrl(text: string, testReceivers: ReadonlySet<string>
   const url = URL.parse(text);
   if (url === null) throw urlError('Must be an absolute https URL');
 
+  const problem = findDestinationProblem(url, allowed);
+  if (problem !== undefined) throw urlError(MESSAGES[problem]);
   const { hostname } = url;
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
-  const isLiteral = isIP(literal) !== 0;
-  const receiver = {
+  return {
     href: url.href,
     origin: `https://${hostname}`,
-    host: isLiteral ? canonicalAddress(literal) : hostname,
+    host: isIP(literal) === 0 ? hostname : canonicalAddress(literal),
   };
-  if (testReceivers.has(hostAndPort(url))) return receiver;
-
-  if (url.port !== '') throw urlError('Must use port 443');
-  if (isLiteral) {
-    if (!isPublicAddress(literal)) throw urlError('Must not be a private or special-purpose address');
-  } else if (isLocalName(hostname) || !HOST_NAME.test(hostname)) {
-    throw urlError('Must have a public host name');
-  }
-  return receiver;
 }

@@ -56,7 +56,7 @@ export const newWebhook = z
   .strictObject({
     url: z.string().max(2048).meta({
       description:
-        'Absolute https URL of the receiver, on port 443 of a public address, without credentials or fragment',
+        'Absolute https URL of the receiver, on port 443 of a public address or in a network that the operator has opened, without credentials or fragment',
     }),
     event_types: eventTypes.optional().meta({
       description: 'The types of events to send, without duplicates; default: all',

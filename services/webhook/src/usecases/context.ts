@@ -1,4 +1,5 @@
 import type { Knex, Logger } from '@tocsin/runtime';
+import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { IncidentClient } from '../clients/incidents.ts';
 import type { Sender } from '../clients/sender.ts';
 import type { DeliveryLimits } from '../domain/delivery.ts';
@@ -16,8 +17,7 @@ export interface Dependencies {
   incidents: Pick<IncidentClient, 'lastIncidentNumber'>;
   metrics: WebhookMetrics;
   log: Logger;
-  /** `host:port` pairs that may be on loopback. */
-  testReceivers: ReadonlySet<string>;
+  allowed: AllowedDestinations;
   requestLimits: RequestLimits;
   deliveryLimits: DeliveryLimits;
   /** Makes the dispatcher claim deliveries at once; called after a commit that queued some that are due. */

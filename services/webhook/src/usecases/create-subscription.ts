@@ -27,10 +27,10 @@ export interface CreateCommand {
  *   `rate_limited` when it has created too many within an hour
  */
 export async function createSubscription(
-  { database, time, secretCipher, testReceivers }: Dependencies,
+  { database, time, secretCipher, allowed }: Dependencies,
   { workspaceId, url, eventTypes }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
-  const { href, origin, host } = readReceiverUrl(url, testReceivers);
+  const { href, origin, host } = readReceiverUrl(url, allowed);
   const id = newSubscriptionId();
   const secret = newSecret();
   return database.transaction(async (trx) => {

@@ -1,5 +1,6 @@
 import { DomainError } from '@tocsin/http';
 import type { Outcome } from '../domain/delivery.ts';
+import { HOW_TO_ALLOW } from '@tocsin/safe-http';
 import { checkNotRevoked, type Subscription } from '../domain/subscription.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
 import { setActive, findLastIncidentNumber } from './change-status.ts';
@@ -40,7 +41,8 @@ export async function verifySubscription(
 }
 
 function verificationFailed({ reason, status }: Outcome & { kind: 'failure' }): DomainError {
-  return new DomainError('webhook_verification_failed', 'The receiver did not pass the verification', {
+  const cause = reason === 'blocked_address' ? `: its address is not allowed; ${HOW_TO_ALLOW}` : '';
+  return new DomainError('webhook_verification_failed', `The receiver did not pass the verification${cause}`, {
     details: { reason, ...(status !== undefined && { status_code: status }) },
   });
 }
