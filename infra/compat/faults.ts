@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { connect } from 'amqplib';
 import pg from 'pg';
-import type { BrokerProbe } from './broker-probe.ts';
 import type { Release } from './release.ts';
 
 /** What a fault is planted in. */
@@ -17,9 +15,7 @@ export interface Fault {
   name: string;
   what: string;
   /** Runs after the migrations, before any process starts. */
-  beforeStart?(planting: Planting): Promise<void>;
-  /** Runs while the processes work. */
-  whileRunning?(planting: Planting, probe: BrokerProbe): Promise<void>;
+  beforeStart(planting: Planting): Promise<void>;
   /** What a failure of the run must say. */
   noticed: RegExp;
 }
@@ -48,28 +44,5 @@ export const FAULTS: readonly Fault[] = [
       await connection.close();
     },
     noticed: /PRECONDITION_FAILED/,
-  },
-  {
-    name: 'event',
-    what: 'a queue of the old release gets a type of event that the old release does not know',
-    whileRunning: async ({ amqpUrl, namespace, release: { contracts } }, probe) => {
-      const type = 'compat.unknown';
-      const connection = await connect(amqpUrl);
-      const channel = await connection.createChannel();
-      const [queue] = Object.values(contracts.QUEUES);
-      if (queue === undefined) throw new Error('the old release has no queue');
-      await channel.bindQueue(contracts.queueName(namespace, queue), contracts.exchangeName(namespace), type);
-      await connection.close();
-      await probe.publish({
-        id: randomUUID(),
-        type,
-        schema_version: 1,
-        occurred_at: new Date().toISOString(),
-        workspace: { id: 1, slug: 'acme', is_demo: false },
-        request_id: null,
-        data: {},
-      });
-    },
-    noticed: /dead letters.*compat\.unknown/s,
   },
 ];

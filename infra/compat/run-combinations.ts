@@ -13,7 +13,6 @@ import {
 } from './checks/incidents.ts';
 import { checkEarlierWebhook, checkRefusedDelivery, checkWebhooks } from './checks/webhooks.ts';
 import { type Combination, COMBINATIONS } from './combinations.ts';
-import type { Fault, Planting } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import { clientOf, type Context, SLUG, type World } from './world.ts';
 
@@ -34,8 +33,6 @@ export interface RunOptions {
   world: World;
   amqpUrl: string;
   namespace: string;
-  fault: Fault | undefined;
-  planting: Planting;
   report: (result: Result) => void;
   signal: AbortSignal;
 }
@@ -95,7 +92,6 @@ export async function runCombinations(options: RunOptions): Promise<Result[]> {
       });
       if (isRunning && probe !== undefined) {
         const own = probe;
-        await options.fault?.whileRunning?.(options.planting, own);
         const context = contextOf(combination, options, own);
         for (const [name, run] of CHECKS) await check(name, async () => run(context));
         await check('queues', async () => {

@@ -13,7 +13,7 @@ import { removeTopologies } from './broker-probe.ts';
 import { isRefused, receiverAddress } from './checks/webhooks.ts';
 import { admin } from './checks/identity.ts';
 import { type Combination, COMBINATIONS } from './combinations.ts';
-import type { Fault, Planting } from './faults.ts';
+import type { Fault } from './faults.ts';
 import { createFleet, type Releases } from './fleet.ts';
 import { type Result, runCombinations } from './run-combinations.ts';
 import { SLUG, type World } from './world.ts';
@@ -49,13 +49,12 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
     const env = settings({ databaseUrl: databaseUrl.href, amqpUrl, redisUrl, receiver, certificate, port, folder });
     await migrateAll(migrateConfig(env), () => undefined);
     const world = await createWorld(options.releases, { env, receiver, url: `http://127.0.0.1:${port}` });
-    const planting: Planting = {
+    await options.fault?.beforeStart({
       databaseUrl: databaseUrl.href,
       amqpUrl,
       namespace: namespaces[1],
       release: options.releases.old,
-    };
-    await options.fault?.beforeStart?.(planting);
+    });
     const results: Result[] = [];
     for (const phase of [1, 2] as const) {
       const combinations = options.combinations.filter((each) => each.phase === phase);
@@ -64,9 +63,7 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
       world.env = phaseEnv;
       const fleet = createFleet({ releases: options.releases, environments: await appEnvironments(phaseEnv) });
       const namespace = namespaces[phase];
-      results.push(
-        ...(await runCombinations({ ...options, combinations, fleet, world, amqpUrl, namespace, planting })),
-      );
+      results.push(...(await runCombinations({ ...options, combinations, fleet, world, amqpUrl, namespace })));
     }
     return results;
   } finally {

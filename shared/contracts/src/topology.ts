@@ -6,8 +6,8 @@ export const queueName = (namespace: string, queue: QueueDefinition) => `${names
 export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) => `${queueName(namespace, queue)}.dead`;
 
 /**
- * A durable queue and the routing keys that are bound to it. Bind a type only if the consumer of the previous release
- * knows it, or use a new queue: during an upgrade that consumer would reject the messages as malformed.
+ * A durable queue and the routing keys that are bound to it. During an upgrade a consumer of the previous release ignores
+ * the types that it does not know.
  */
 export interface QueueDefinition {
   name: string;

@@ -7,6 +7,9 @@ export interface BatchBounds {
   bytes: number;
 }
 
+/** `again`: the message is the first of the next batch. */
+export type BatchDisposition = Disposition | 'again';
+
 export interface BatchCollector {
   /** For a subscription. Settles when the message's batch is handled. */
   handle: MessageHandler;
@@ -20,7 +23,7 @@ export interface BatchCollector {
  * @param handleBatch returns what to do with each message, in their order
  */
 export function collectBatches(
-  handleBatch: (messages: readonly IncomingMessage[]) => Promise<readonly Disposition[]>,
+  handleBatch: (messages: readonly IncomingMessage[]) => Promise<readonly BatchDisposition[]>,
   bounds: BatchBounds,
 ): BatchCollector {
   let waiting: { message: IncomingMessage; settle: (disposition: Disposition) => void }[] = [];
@@ -47,7 +50,14 @@ export function collectBatches(
     while (waiting.length > 0) {
       const batch = takeBatch();
       const dispositions = await handleBatch(batch.map(({ message }) => message)).catch(() => []);
-      for (const [index, { settle }] of batch.entries()) settle(dispositions[index] ?? 'retry');
+      const again: typeof waiting = [];
+      for (const [index, entry] of batch.entries()) {
+        const disposition = dispositions[index] ?? 'retry';
+        if (disposition !== 'again') entry.settle(disposition);
+        else if (stopped) entry.settle('leave');
+        else again.push(entry);
+      }
+      waiting = [...again, ...waiting];
     }
     running = false;
   };

@@ -1,9 +1,10 @@
 import type { Envelope, QueueDefinition } from '@tocsin/contracts';
 import { databaseFailure, isDatabaseUnavailable, type Knex, type Logger, type Metrics } from '@tocsin/runtime';
-import { type BatchBounds, collectBatches } from './batch-collector.ts';
+import { type BatchBounds, type BatchDisposition, collectBatches } from './batch-collector.ts';
 import type { Broker, Disposition, IncomingMessage, Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
-import { InvalidMessage, parseMessage } from './parse-message.ts';
+import { faultyMessages } from './faulty-messages.ts';
+import { InvalidMessage, parseMessage, UnknownType } from './parse-message.ts';
 import { pausableSubscription, pause, RETRY_WAITS } from './pausable-subscription.ts';
 
 /** A message of a batch. */
@@ -46,22 +47,28 @@ const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304 };
  * keeps the order of the events, and is less than RabbitMQ's consumer timeout.
  */
 const PATIENT_WAITS = [...RETRY_WAITS, 2_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 30_000)];
+/** The same in milliseconds, while the database gives up statements: each attempt takes as long as one may. */
+const PATIENCE = 600_000;
 
 /**
  * Consumes a queue in batches: one transaction for many events, which are acknowledged together after the commit. If a
  * transaction fails, its events are handled one by one, so that only those that fail alone are delivered again and
- * dead-lettered at the queue's delivery limit. While the database is unavailable, the batch of a queue with an order waits;
- * after ten minutes, and at once without an order, consuming is paused as it is by `startConsumer`.
+ * dead-lettered at the queue's delivery limit. While the database is unavailable, or gives up statements for a reason that
+ * is not an event's fault (`faultyMessages`), the batch of a queue with an order waits; after ten minutes, and soon without
+ * an order, consuming is paused as it is by `startConsumer`.
  */
 export function startBatchConsumer(options: BatchConsumerOptions): Subscription {
   const { broker, database, queue, handleBatch, log, metrics, bounds = BOUNDS } = options;
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
   const hasOrder = queue.singleActiveConsumer === true && broker.requeueKeepsOrder !== true;
   const waits = hasOrder ? PATIENT_WAITS : RETRY_WAITS;
+  const faulty = faultyMessages();
+  /** How often in a row, and since when, the database gave up statements and no event passed. */
+  let giveUps = { rounds: 0, since: 0 };
   const count = (outcome: ConsumerOutcome, messages = 1) => observed.count(outcome, messages);
 
   /** Returns what to do with each of the events, in their order. */
-  const handleEvents = async (events: readonly ReceivedEvent[]): Promise<Disposition[]> => {
+  const handleEvents = async (events: readonly ReceivedEvent[]): Promise<BatchDisposition[]> => {
     const all = (disposition: Disposition, outcome: ConsumerOutcome): Disposition[] => {
       count(outcome, events.length);
       return events.map(() => disposition);
@@ -71,6 +78,7 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
       try {
         const { handled, onCommit } = await database.transaction(async (trx) => handleBatch(events, trx));
         subscription.resume();
+        faulty.passed(events.map(({ event }) => event.id));
         for (const { event } of events) if (handled.has(event.id)) observed.observeDelay(event.occurred_at);
         onCommit?.();
         count('handled', handled.size);
@@ -81,8 +89,9 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
         const message = { id: first?.event.id, type: first?.event.type };
         const context = { err: error, queue: queue.name, message, messages: events.length };
         const isUnavailable = isDatabaseUnavailable(error);
-        const wait = waits[attempt];
-        if ((isUnavailable || databaseFailure(error) === 'conflict') && wait !== undefined) {
+        const failure = databaseFailure(error);
+        const wait = (isUnavailable ? waits : failure === 'conflict' ? RETRY_WAITS : [])[attempt];
+        if (wait !== undefined) {
           const reason = isUnavailable ? 'the database is unavailable; retrying a batch' : 'repeating a transaction';
           log[attempt < RETRY_WAITS.length ? 'warn' : 'debug'](context, reason);
           await pause(wait, subscription.stopping);
@@ -95,9 +104,12 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
         }
         if (events.length > 1) {
           log.warn(context, 'cannot handle a batch; handling its messages one by one');
-          const dispositions: Disposition[] = [];
-          for (const one of events) dispositions.push(...(await handleEvents([one])));
-          return dispositions;
+          return handleOneByOne(events);
+        }
+        const isGivenUp = failure === 'conflict' || failure === 'timeout';
+        if (isGivenUp && !faulty.failed(first?.event.id ?? '')) {
+          log.warn(context, 'the database gave up a statement; trying again');
+          return ['again'];
         }
         log.error(context, 'cannot handle a message');
         return all('retry', 'failed');
@@ -105,25 +117,77 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
     }
   };
 
-  const handle = async (messages: readonly IncomingMessage[]): Promise<Disposition[]> => {
-    const parsed = messages.map(({ body: bytes, trace = null }): ReceivedEvent | undefined => {
+  /** While no event passes, it tries one more in each round: each may take as long as the database allows a statement. */
+  const handleOneByOne = async (events: readonly ReceivedEvent[]): Promise<BatchDisposition[]> => {
+    const dispositions: BatchDisposition[] = [];
+    let tries = giveUps.rounds + 1;
+    for (const one of events) {
+      const [disposition = 'retry'] = tries === 0 ? ['again' as const] : await handleEvents([one]);
+      if (disposition === 'ack') tries = Infinity;
+      else if (disposition === 'again' && tries > 0) tries -= 1;
+      dispositions.push(disposition);
+    }
+    return dispositions;
+  };
+
+  /** Handles the events that were at fault before after the others, so that these do not wait for them. */
+  const handleRound = async (events: readonly ReceivedEvent[]): Promise<Map<string, BatchDisposition>> => {
+    const { others = [], suspects = [] } = Object.groupBy(events, ({ event }) =>
+      faulty.has(event.id) ? 'suspects' : 'others',
+    );
+    const dispositions = others.length === 0 ? [] : await handleEvents(others);
+    for (const one of suspects) dispositions.push(...(await handleEvents([one])));
+    const byId = [...others, ...suspects].map(
+      ({ event }, index) => [event.id, dispositions[index] ?? 'retry'] as const,
+    );
+    if (!dispositions.includes('again') || dispositions.includes('ack')) {
+      giveUps = { rounds: 0, since: 0 };
+      return new Map(byId);
+    }
+    const instead = await waitForDatabase(dispositions.filter((disposition) => disposition === 'again').length);
+    return new Map(byId.map(([id, disposition]) => [id, disposition === 'again' ? instead : disposition]));
+  };
+
+  /** Returns what to do then with the messages that have to be handled again. */
+  const waitForDatabase = async (messages: number): Promise<BatchDisposition> => {
+    const now = performance.now();
+    const { rounds, since } = giveUps.rounds === 0 ? { rounds: 0, since: now } : giveUps;
+    giveUps = { rounds: rounds + 1, since };
+    if (now - since > (hasOrder ? PATIENCE : 0)) {
+      subscription.pause({ queue: queue.name, messages });
+      count('returned', messages);
+      return 'requeue';
+    }
+    await pause(waits[Math.min(rounds, waits.length - 1)] ?? 0, subscription.stopping);
+    if (!subscription.stopping.aborted) return 'again';
+    count('interrupted', messages);
+    return 'leave';
+  };
+
+  const handle = async (messages: readonly IncomingMessage[]): Promise<BatchDisposition[]> => {
+    const parsed = messages.map(({ body: bytes, trace = null }): ReceivedEvent | Disposition => {
       try {
         const body = bytes.toString('utf8');
         return { event: parseMessage(body).event, body, trace };
       } catch (error) {
+        const context = { err: error, queue: queue.name };
+        if (error instanceof UnknownType) {
+          log.debug(context, 'ignoring a message of an unknown type');
+          count('unknown_type');
+          return 'ack';
+        }
         if (!(error instanceof InvalidMessage)) throw error;
-        log.error({ err: error, queue: queue.name }, 'dead-lettering a malformed message');
+        log.error(context, 'dead-lettering a malformed message');
         count('malformed');
-        return undefined;
+        return 'dead-letter';
       }
     });
-    const received = parsed.filter((event) => event !== undefined);
+    const received = parsed.filter((one) => typeof one === 'object');
     const events = [...new Map(received.map((one) => [one.event.id, one])).values()];
-    const dispositions = events.length === 0 ? [] : await handleEvents(events);
+    const byId = events.length === 0 ? new Map<string, BatchDisposition>() : await handleRound(events);
     count('duplicate', received.length - events.length);
-    const byId = new Map(events.map(({ event }, index) => [event.id, dispositions[index]]));
     return parsed.map((one, index) => {
-      if (one === undefined) return 'dead-letter';
+      if (typeof one === 'string') return one;
       const disposition = byId.get(one.event.id) ?? 'retry';
       // Older brokers count a message that is left as delivered: never twice in a row.
       return disposition === 'leave' && messages[index]?.redelivered === true ? 'requeue' : disposition;

@@ -3,10 +3,11 @@ import { Counter, Gauge, Histogram, type Metrics } from '@tocsin/runtime';
 import type { Broker } from './broker.ts';
 
 /**
- * What became of a message in one delivery. `returned`: it went back to the queue because the database was unavailable;
- * `interrupted`: because the process stops; `failed`: the broker delivers it again, up to the delivery limit.
+ * What became of a message in one delivery. `unknown_type`: it was acknowledged, since this release does not know its
+ * type; `returned`: it went back to the queue because the database was unavailable; `interrupted`: because the process
+ * stops; `failed`: the broker delivers it again, up to the delivery limit.
  */
-const OUTCOMES = ['handled', 'duplicate', 'malformed', 'failed', 'returned', 'interrupted'] as const;
+const OUTCOMES = ['handled', 'duplicate', 'unknown_type', 'malformed', 'failed', 'returned', 'interrupted'] as const;
 export type ConsumerOutcome = (typeof OUTCOMES)[number];
 
 interface ConsumerState {

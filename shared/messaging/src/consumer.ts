@@ -2,8 +2,9 @@ import type { Envelope, EventData, EventType, QueueDefinition } from '@tocsin/co
 import { databaseFailure, isDatabaseUnavailable, type Knex, type Logger, type Metrics } from '@tocsin/runtime';
 import { type Broker, type Disposition, type IncomingMessage, PREFETCH, type Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
+import { faultyMessages } from './faulty-messages.ts';
 import { claimInInbox } from './inbox.ts';
-import { InvalidMessage, parseMessage } from './parse-message.ts';
+import { InvalidMessage, parseMessage, UnknownType } from './parse-message.ts';
 import { pausableSubscription, pause, RETRY_WAITS } from './pausable-subscription.ts';
 
 /** Handlers by event type. Each runs in the transaction that also inserts the event's inbox row. */
@@ -22,12 +23,14 @@ export interface ConsumerOptions {
 
 /**
  * Consumes a queue with exactly-once effect: one transaction inserts the event's inbox row and all that its handler
- * writes, and the message is acknowledged after the commit. A malformed message is dead-lettered at once; one whose
- * handler fails, at the queue's delivery limit. While the database is unavailable, consuming is paused: messages are
- * requeued without counting a delivery, and after each pause one message tests whether the database works again.
+ * writes, and the message is acknowledged after the commit. A message of an unknown type is acknowledged. A malformed
+ * message is dead-lettered at once; one whose handler fails, at the queue's delivery limit. While the database is
+ * unavailable, or gives up statements for a reason that is not the message's fault (`faultyMessages`), consuming is
+ * paused: messages are requeued without counting a delivery, and after each pause one message tests the database.
  */
 export function startConsumer(options: ConsumerOptions): Subscription {
   const { broker, database, queue, handlers, log, metrics } = options;
+  const faulty = faultyMessages();
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
 
   /** Returns false for an event that was handled before. */
@@ -53,21 +56,23 @@ export function startConsumer(options: ConsumerOptions): Subscription {
         identity = { id: event.id, type };
         const isNew = await handleOnce(event, type);
         subscription.resume();
+        faulty.passed([event.id]);
         if (isNew) observed.observeDelay(event.occurred_at);
         return conclude('ack', isNew ? 'handled' : 'duplicate');
       } catch (error) {
         const context = { err: error, queue: queue.name, message: identity };
+        if (error instanceof UnknownType) {
+          log.debug(context, 'ignoring a message of an unknown type');
+          return conclude('ack', 'unknown_type');
+        }
         if (error instanceof InvalidMessage) {
           log.error(context, 'dead-lettering a malformed message');
           return conclude('dead-letter', 'malformed');
         }
         const isUnavailable = isDatabaseUnavailable(error);
+        const failure = databaseFailure(error);
         const wait = RETRY_WAITS[attempt];
-        if (
-          (isUnavailable || databaseFailure(error) === 'conflict') &&
-          wait !== undefined &&
-          !subscription.isPaused()
-        ) {
+        if ((isUnavailable || failure === 'conflict') && wait !== undefined && !subscription.isPaused()) {
           log.warn(
             context,
             isUnavailable ? 'the database is unavailable; retrying the message' : 'repeating a transaction',
@@ -76,7 +81,8 @@ export function startConsumer(options: ConsumerOptions): Subscription {
           if (!subscription.stopping.aborted) continue;
           return conclude('requeue', 'interrupted');
         }
-        if (isUnavailable) {
+        const isGivenUp = failure === 'conflict' || failure === 'timeout';
+        if (isUnavailable || (isGivenUp && !faulty.failed(identity.id ?? ''))) {
           subscription.pause(context);
           return conclude('requeue', 'returned');
         }

@@ -3,6 +3,9 @@ import { boundedCache } from '@tocsin/runtime';
 
 export class InvalidMessage extends Error {}
 
+/** The type of a newer release or of another system. Consumers ignore such messages, as others are asked to. */
+export class UnknownType extends Error {}
+
 export interface ParsedMessage {
   event: Envelope;
   type: EventType;
@@ -19,7 +22,7 @@ const parsed = boundedCache<string, ParsedMessage>({
 
 /**
  * Several queues may share the result: it must not be changed.
- * @throws InvalidMessage for a body that is not an event of a known type
+ * @throws InvalidMessage for a body that is not an event, and UnknownType for an event of an unknown type
  */
 export function parseMessage(body: string): ParsedMessage {
   const known = parsed.get(body);
@@ -39,7 +42,7 @@ function parse(body: string): ParsedMessage {
   const outer = envelope.safeParse(json);
   if (!outer.success) throw new InvalidMessage(describe(outer.error.issues));
   const { type } = outer.data;
-  if (!isEventType(type)) throw new InvalidMessage(`unknown type ${type}`);
+  if (!isEventType(type)) throw new UnknownType(`unknown type ${type}`);
   const data = eventData[type].safeParse(outer.data.data);
   if (!data.success) throw new InvalidMessage(describe(data.error.issues));
   return { event: { ...outer.data, data: data.data }, type };

@@ -26,7 +26,7 @@ import {
   SET_UP_TIMEOUT,
   silent,
 } from './brokers.ts';
-import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
+import { incidentCreated, lockEffects, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 const QUEUE = QUEUES.webhookFeed;
 
@@ -48,6 +48,8 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
   let open: OpenBroker;
   let metrics: Metrics;
   let consumers: Subscription[];
+  /** A pool whose statements are cancelled soon. */
+  let impatient: Knex;
   /** The references of each transaction that began. */
   let batches: string[][];
   let committed: string[];
@@ -55,9 +57,11 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     open = await start();
     [consumers, batches, committed] = [[], [], []];
     metrics = createMetrics('test');
+    impatient = openPool(database.url, 100);
   }, SET_UP_TIMEOUT);
   afterEach(async () => {
     await Promise.all(consumers.map(async (consumer) => consumer.stop()));
+    await impatient.destroy();
     await open.remove();
     await database.knex('effects').delete();
     await database.knex('inbox').delete();
@@ -72,7 +76,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
       broker?: Broker;
       knex?: Knex;
       bounds?: BatchBounds;
-      before?: (of: string[]) => unknown;
+      before?: (of: string[], trx: Knex.Transaction) => unknown;
     } = {},
   ): Subscription {
     const { broker = open.broker, knex = database.knex, bounds, before } = options;
@@ -88,7 +92,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
           QUEUE,
           events.map(({ event }) => event.id),
         );
-        await before?.(all);
+        await before?.(all, trx);
         const fresh = events.filter(({ event }) => ids.has(event.id));
         if (fresh.length > 0) await trx('effects').insert(fresh.map((one) => ({ reference: referenceOf(one) })));
         return { handled: ids, onCommit: () => committed.push(...fresh.map(referenceOf)) };
@@ -203,6 +207,52 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
       await knex.destroy();
       await proxy.close();
     }
+  });
+
+  test('an event of an unknown type is ignored', async () => {
+    const { body } = created('INC-1');
+    const unknown = newMessage('incident.created', JSON.stringify({ ...JSON.parse(body), type: 'incident.exploded' }));
+    const published = Promise.all([created('INC-2'), unknown].map(async (one) => publishSafely(open.broker, one)));
+    consume();
+    expect(await published).toEqual(['confirmed', 'confirmed']);
+    await handled(1);
+    await eventually(async () => (await count('unknown_type')) === 1);
+    expect(await count('malformed')).toBe(0);
+  });
+
+  test('events wait for a table that somebody has locked, however often they are tried', async () => {
+    const unlock = await lockEffects(database.knex);
+    const all = references(5);
+    const published = Promise.all(all.map(async (one) => publishSafely(open.broker, created(one), 60_000)));
+    try {
+      consume({ knex: impatient });
+      await eventually(() => batches.length > DELIVERY_LIMIT, { within: 60_000 });
+    } finally {
+      await unlock();
+    }
+    expect(await published).toEqual(all.map(() => 'confirmed'));
+    await handled(5);
+    const effects = await database.effects();
+    // The outbox is the queue of the broker in memory, and keeps the order.
+    expect(open.broker instanceof AmqpBroker ? effects : effects.toSorted()).toEqual(all);
+    expect(await count('failed')).toBe(0);
+  });
+
+  test('an event whose statements are cancelled becomes a dead letter, while others pass', async () => {
+    consume({
+      knex: impatient,
+      before: async (of, trx) => {
+        if (of.includes('INC-1')) await trx.raw('select pg_sleep(10)');
+      },
+    });
+    const poison = publishSafely(open.broker, created('INC-1'), 60_000);
+    for (let next = 2; (await count('failed')) < DELIVERY_LIMIT; next += 1) {
+      await publish([`INC-${next}`]);
+      await handled(next - 1);
+    }
+    if (open.broker instanceof MemoryBroker) expect(await poison).toMatchObject({ deadLetters: [expect.anything()] });
+    else expect(await eventually(async () => open.broker.countDeadLetters?.(QUEUE))).toBe(1);
+    expect(await database.effects()).not.toContain('INC-1');
   });
 
   test.each(['40P01', '40001', '55P03'])('a transaction that conflicts with %s is repeated', async (state) => {

@@ -32,7 +32,18 @@ export async function messagingDatabase(): Promise<MessagingDatabase> {
   };
 }
 
-export const openPool = (url: string) => openDatabase({ url, schema: 'messaging', application: 'test', poolSize: 5 });
+/** @param statement milliseconds after which Postgres cancels a statement */
+export const openPool = (url: string, statement = 10_000) =>
+  openDatabase({ url, schema: 'messaging', application: 'test', poolSize: 5, deadlines: { statement } });
+
+/** Keeps others from writing to `effects` until the returned function is called. */
+export async function lockEffects(knex: Knex): Promise<() => Promise<void>> {
+  const trx = await knex.transaction();
+  await trx.raw('lock table effects in share mode');
+  return async () => {
+    await trx.rollback();
+  };
+}
 
 const WORKSPACE = { id: 1, slug: 'acme', is_demo: false };
 
