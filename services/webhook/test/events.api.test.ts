@@ -111,6 +111,19 @@ describe('a new incident', () => {
     expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
   });
 
+  test('that comes again after the inbox has forgotten it is a duplicate', async () => {
+    await activeSubscription(service, receiver.url());
+    const event = incidentCreated(service, { id: 41 });
+    const message = { id: event.id, type: event.type, body: JSON.stringify(event) };
+    expect(await service.broker.publish([message])).toEqual(['confirmed']);
+    const queued = await deliveries(service);
+    expect(queued).toHaveLength(1);
+    await service.rows('inbox').delete();
+    await service.rows('feed_events').delete();
+    expect(await service.broker.publish([message])).toEqual(['confirmed']);
+    expect((await deliveries(service)).map(({ id }) => id)).toEqual(queued.map(({ id }) => id));
+  });
+
   test('that the broker delivers twice is sent once', async () => {
     await activeSubscription(service, receiver.url());
     const message = incidentCreated(service);

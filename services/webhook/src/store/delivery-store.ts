@@ -103,6 +103,13 @@ export const lengthsStatement = (
   values: [workspaceIds],
 });
 
+/** Which of these events have been queued, and are still kept. */
+export const knownStatement = (eventIds: readonly string[]): PreparedStatement<{ id: string }> => ({
+  name: 'find-queued-events',
+  text: 'select id from events where id = any($1::uuid[])',
+  values: [eventIds],
+});
+
 /** Adds events and the deliveries of each. */
 export function queueStatement(events: readonly QueuedEvent[], now: Instant): PreparedStatement<never> {
   const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>

@@ -3,7 +3,7 @@ import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeStatement } from '../store/activity-store.ts';
-import { lengthsStatement, queueStatement } from '../store/delivery-store.ts';
+import { knownStatement, lengthsStatement, queueStatement } from '../store/delivery-store.ts';
 import { findSubscribed, lockForEvents, lockStatement } from '../store/subscription-store.ts';
 import { timeStatement } from '../store/time.ts';
 import type { Dependencies } from './context.ts';
@@ -60,14 +60,17 @@ export async function prepareDeliveries(
   { events, trx }: { events: readonly NewEvent[]; trx: Knex.Transaction },
 ): Promise<PreparedDeliveries> {
   if (events.length === 0) return { handled: new Set(), statements: [] };
-  const [claimed, subscriptions] = await runTogether(trx, [
-    claimStatement(
-      QUEUES.webhookFeed,
-      events.map(({ event }) => event.id),
-    ),
+  const ids = events.map(({ event }) => event.id);
+  const [claimed, known, subscriptions] = await runTogether(trx, [
+    claimStatement(QUEUES.webhookFeed, ids),
+    knownStatement(ids),
     lockForEvents('incident.created', workspacesOf(events)),
   ]);
   const handled = new Set(claimed.map(({ message_id: id }) => id));
+  // The inbox has forgotten what was queued: its rows are older, or were not restored.
+  const forgotten = known.flatMap(({ id }) => (handled.delete(id) ? [id] : []));
+  if (forgotten.length > 0)
+    dependencies.log.warn({ events: forgotten }, 'events came again that the inbox has forgotten');
   const byWorkspace = Map.groupBy(subscriptions, ({ workspace_id: id }) => id);
   const candidates = events
     .filter(({ event }) => handled.has(event.id))
