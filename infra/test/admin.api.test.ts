@@ -280,6 +280,8 @@ describe('configuration', () => {
   test.each([
     ['{', 'is not valid JSON at line 1, column 2'],
     ['[]', 'workspace.json: '],
+    ['{"exchange_rates":[{"currency":"EUR","rate":1.0899999999999999999}]}', 'workspace.json: exchange_rates.0.rate: '],
+    ['{"service_tiers":[],"service_tiers":[]}', 'workspace.json: service_tiers: Must not occur more than once'],
     [{ tiers }, 'tiers'],
     [{ service_tiers: 'gold' }, 'service_tiers'],
     [{ service_tiers: [{ ...tiers[1], colour: 'x' }] }, 'service_tiers.0.colour'],

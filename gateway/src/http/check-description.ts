@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { checkWeight, entityTagOf } from '@tocsin/http';
+import { entityTagOf, scanJson } from '@tocsin/http';
 import { z } from 'zod';
 import type { Edition } from '../domain/editions.ts';
 import { type Operation, routeTable } from '../domain/route-table.ts';
@@ -59,7 +59,7 @@ function parse(bytes: Buffer): unknown {
     throw new InvalidDescription(`it has ${bytes.length} bytes; ${MAX_DESCRIPTION_BYTES} are allowed`);
   }
   try {
-    checkWeight(bytes, MAX_WEIGHT);
+    scanJson(bytes, MAX_WEIGHT);
   } catch {
     throw new InvalidDescription('it has too many values');
   }

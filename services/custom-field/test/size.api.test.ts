@@ -81,3 +81,15 @@ test('a definition that was stored before the limits can be changed, and not gro
   const smaller = await client.patch(path, { default_value: 'x', description: 'longer than null' }, revision(2));
   expect(smaller.status).toBe(200);
 });
+
+test.each([
+  ['"field_type":"number","config":{"min":0.289999999999999999}', 'config.min'],
+  ['"field_type":"monetary","config":{"max":900719925474099.99}', 'config.max'],
+  ['"field_type":"number","config":{"precision":2},"default_value":0.289999999999999999', 'default_value'],
+  ['"field_type":"monetary","default_value":{"amount":1E-400,"currency":"EUR"}', 'default_value.amount'],
+  ['"field_type":"json","default_value":{"a":[{"b":1,"\\u0062":2}]}', 'default_value.a.0.b'],
+  ['"field_type":"json","name":"y"', 'name'],
+])('a definition with %s, which would not be stored as written, is refused', async (properties, field) => {
+  const { status, body } = await service.as(freshUser()).post(FIELDS, `{"name":"x",${properties}}`);
+  expect({ status, code: body.code, field: body.field }).toEqual({ status: 400, code: 'invalid_request', field });
+});

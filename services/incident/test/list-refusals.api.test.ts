@@ -163,6 +163,8 @@ describe('a custom filter is refused, naming its index:', () => {
     ['a bound of text', { slug: 'number', operator: 'between', value: [1, 'x'] }, '.value.1'],
     ['a number above 2^53', '{"slug":"number","operator":"eq","value":9007199254740993}', '.value'],
     ['a number too large for a double', '{"slug":"number","operator":"eq","value":1e999}', '.value'],
+    ['a number that would be rounded', '{"slug":"number","operator":"eq","value":0.289999999999999999}', '.value'],
+    ['a name twice', '{"slug":"text","operator":"is","value":"x","operator":"is_not"}', '.operator'],
     ['text for a flag', { slug: 'flag', operator: 'is', value: 'true' }, '.value'],
     ['a day that does not exist', { slug: 'day', operator: 'is', value: '2026-02-30' }, '.value'],
     ['a moment for a day', { slug: 'day', operator: 'is', value: '2026-02-03T00:00:00Z' }, '.value'],

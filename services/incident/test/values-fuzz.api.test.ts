@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CustomFieldDefinition, FIELD_TYPES, type FieldType } from '@tocsin/contracts';
-import { anything, typedValue } from '@tocsin/testing/arbitraries';
+import { anything, decimalText, sameDecimal, typedValue } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { startService, type TestService } from './service.ts';
@@ -33,6 +33,55 @@ describe('a value that a field accepts', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('a number', () => {
+  /** Response bodies with each number as the text that the server sent. */
+  const withNumbersAsTexts = (text: string) =>
+    JSON.parse(text, (_name, value: unknown, context?: { source: string }) =>
+      typeof value === 'number' ? context?.source : value,
+    ) as { incident: { custom_fields: Record<string, Record<string, string>> } };
+
+  test('as a client writes it is refused with its field, or reads back and is found as the same number', async () => {
+    const workspace = freshWorkspace(service);
+    const fields = {
+      number: await workspace.define({ field_type: 'number' }),
+      monetary: await workspace.define({ field_type: 'monetary' }),
+      json: await workspace.define({ field_type: 'json' }),
+    };
+    const seen = { 200: 0, 400: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('number', 'monetary', 'json'), decimalText, async (type, decimal) => {
+        const { slug } = fields[type];
+        const [value, at] = {
+          number: [decimal, ''],
+          monetary: [`{"amount":${decimal},"currency":"EUR"}`, '.amount'],
+          json: [`{"amount":${decimal}}`, '.amount'],
+        }[type] as [string, string];
+        const path = await workspace.declare();
+        const set = `{"values":[{"slug":"${slug}","value":${value}}]}`;
+        const { status, body } = await workspace.client.patch(`${path}/custom-fields`, set);
+        seen[status as keyof typeof seen] += 1;
+        const filter = JSON.stringify({ slug, operator: 'eq', value: 0 }).replace('"value":0', `"value":${value}`);
+        const list = `${INCIDENTS}?custom_filter=${encodeURIComponent(filter)}`;
+        if (status === 400) {
+          expect(body).toMatchObject({ code: 'invalid_request', field: `values.0.value${at}` });
+          const refused = await workspace.client.get(list);
+          if (type !== 'json') expect(refused.body).toMatchObject({ field: `custom_filter.0.value${at}` });
+          return;
+        }
+        const { custom_fields } = withNumbersAsTexts((await workspace.client.get(path)).text).incident;
+        const read = custom_fields[slug];
+        expect(sameDecimal(typeof read === 'string' ? read : (read?.['amount'] ?? ''), decimal)).toBe(true);
+        if (type === 'json') return;
+        const { incidents } = (await workspace.client.get(list)).body;
+        expect(incidents.map(({ id }: { id: number }) => `${INCIDENTS}/${id}`)).toContain(path);
+      }),
+      { numRuns: 100 },
+    );
+    // Otherwise the check above is meaningless.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setting } from '@tocsin/runtime';
 import { DomainError } from './errors.ts';
-import { checkStorable, parseJson } from './json.ts';
+import { parseJson } from './json.ts';
 
 /** contract: Limits */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -43,7 +43,6 @@ export async function readJsonBody(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError('invalid_request', 'The body must be a JSON object');
   }
-  checkStorable(value);
   return { bytes, value: value as Record<string, unknown> };
 }
 

@@ -44,12 +44,12 @@ export { type IdempotencyClaim, type IdempotencyKey, idempotently, idempotentlyW
 export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';
 export { jsonEqual } from './json-equal.ts';
-export { checkWeight } from './json-weight.ts';
 export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export { DESCRIPTION_PATH, entityTagOf } from './description-route.ts';
 export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
 export { JsonRows } from './json-rows.ts';
+export { scanJson } from './scan-json.ts';
 export { normaliseList } from './normalise-list.ts';
 export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
 export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';

@@ -130,7 +130,7 @@ const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 /** As much of an escape as is well-formed so far. */
 const ESCAPE_PREFIX = /\\(?:u[\da-fA-F]{0,3})?/y;
-function endOfText(text: string, start: number): number {
+export function endOfText(text: string, start: number): number {
   let index = start + 1;
   for (;;) {
     index = endOfMatch(PLAIN, text, index);
@@ -146,6 +146,6 @@ function endOfText(text: string, start: number): number {
 const SPACE = /[ \n\r\t]*/y;
 const LAST_SPACE = codeOf(' ');
 
-const skipSpace = (text: string, start: number): number =>
+export const skipSpace = (text: string, start: number): number =>
   // Mostly there is none, and a pattern takes longer to find that out.
   text.charCodeAt(start) > LAST_SPACE ? start : endOfMatch(SPACE, text, start);

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { DomainError, invalidRequest } from './errors.ts';
+import { findLoss } from './find-loss.ts';
 import { findJsonFault, type Place, placeAfter } from './json-fault.ts';
-import { checkWeight, printable } from './json-weight.ts';
+import { printable, scanJson } from './scan-json.ts';
 
 /** Deeper than any real value, and shallow enough for recursive functions. */
 const MAX_DEPTH = 100;
@@ -9,19 +10,28 @@ const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses bytes that must contain exactly one JSON document.
- * @param maximum what the document may weigh; see `checkWeight`
+ * Parses bytes that must contain exactly one JSON document, whose values can be stored as written.
+ * @param maximum what the document may weigh; see `scanJson`
  * @throws DomainError `multiple_json_values` for two or more documents; `invalid_json` with line and column for anything
- *   else that is not JSON; `invalid_request` for too many values
+ *   else that is not JSON; `invalid_request` for too many values, and with the path of a value that `checkStorable`
+ *   rejects, of a number that parsing would round, or of a name that an object has twice
  */
 export function parseJson(bytes: Uint8Array, maximum?: number): unknown {
-  checkWeight(bytes, maximum);
+  const { names, isInexact } = scanJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), maximum);
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     throw invalidJson('The body is not valid UTF-8', placeOfInvalidByte(bytes));
   }
+  const document = parseText(text);
+  const losesName = checkStorable(document) < names;
+  const loss = losesName || isInexact ? findLoss(text) : undefined;
+  if (loss !== undefined) throw invalidValue(loss.path.map(printable), loss.message);
+  return document;
+}
+
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -38,6 +48,9 @@ export function parseJson(bytes: Uint8Array, maximum?: number): unknown {
 const invalidJson = (message: string, { line, column }: Place) =>
   new DomainError('invalid_json', `${message} at line ${line}, column ${column}`, { details: { line, column } });
 
+const invalidValue = (path: readonly string[], message: string) =>
+  new DomainError('invalid_request', message, { field: path.length === 0 ? undefined : path.join('.') });
+
 function placeOfInvalidByte(bytes: Uint8Array): Place {
   const replaced = Buffer.from(Buffer.from(bytes).toString());
   // The first byte that decoding with replacement characters does not keep.
@@ -51,11 +64,14 @@ function placeOfInvalidByte(bytes: Uint8Array): Place {
 /**
  * Rejects JSON values that cannot be stored unchanged: U+0000 and unpaired surrogates (Postgres stores neither),
  * numbers beyond 2^53 - 1, and nesting deeper than `MAX_DEPTH`.
+ * @returns how many property names its objects have
  * @throws DomainError `invalid_request` with the path of the first such value
  */
-export function checkStorable(document: unknown): void {
-  const fault = findUnstorable(document, 0);
-  if (fault !== undefined) throw invalidRequest(fault.path.reverse().join('.'), fault.message);
+export function checkStorable(document: unknown): number {
+  const counter = { names: 0 };
+  const fault = findUnstorable(document, 0, counter);
+  if (fault !== undefined) throw invalidValue(fault.path.reverse(), fault.message);
+  return counter.names;
 }
 
 /** @throws DomainError `invalid_request` naming `field` */
@@ -75,7 +91,11 @@ interface Unstorable {
   path: string[];
 }
 
-function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
+interface Counter {
+  names: number;
+}
+
+function findUnstorable(value: unknown, depth: number, counter: Counter): Unstorable | undefined {
   if (typeof value === 'string') return unstorable(textViolation(value));
   if (typeof value === 'number') {
     return unstorable(Math.abs(value) > Number.MAX_SAFE_INTEGER ? 'Must be from -(2^53 - 1) to 2^53 - 1' : undefined);
@@ -83,16 +103,16 @@ function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth === MAX_DEPTH) return unstorable(`Must not be nested more than ${MAX_DEPTH} levels deep`);
   return Array.isArray(value)
-    ? findUnstorableItem(value, depth)
-    : findUnstorableMember(value as Record<string, unknown>, depth);
+    ? findUnstorableItem(value, depth, counter)
+    : findUnstorableMember(value as Record<string, unknown>, depth, counter);
 }
 
 const unstorable = (message: string | undefined): Unstorable | undefined =>
   message === undefined ? undefined : { message, path: [] };
 
-function findUnstorableItem(items: readonly unknown[], depth: number): Unstorable | undefined {
+function findUnstorableItem(items: readonly unknown[], depth: number, counter: Counter): Unstorable | undefined {
   for (let index = 0; index < items.length; index += 1) {
-    const fault = findUnstorable(items[index], depth + 1);
+    const fault = findUnstorable(items[index], depth + 1, counter);
     if (fault !== undefined) {
       fault.path.push(String(index));
       return fault;
@@ -101,9 +121,15 @@ function findUnstorableItem(items: readonly unknown[], depth: number): Unstorabl
   return undefined;
 }
 
-function findUnstorableMember(members: Record<string, unknown>, depth: number): Unstorable | undefined {
-  for (const name of Object.keys(members)) {
-    const fault = unstorable(textViolation(name)) ?? findUnstorable(members[name], depth + 1);
+function findUnstorableMember(
+  members: Record<string, unknown>,
+  depth: number,
+  counter: Counter,
+): Unstorable | undefined {
+  const names = Object.keys(members);
+  counter.names += names.length;
+  for (const name of names) {
+    const fault = unstorable(textViolation(name)) ?? findUnstorable(members[name], depth + 1, counter);
     if (fault !== undefined) {
       fault.path.push(printable(name));
       return fault;

@@ -25,6 +25,46 @@ const storable = (member: unknown) => (typeof member === 'number' ? withoutNegat
 /** JSON writes -0 as 0. */
 const withoutNegativeZero = (value: number) => value + 0;
 
+const digits = (maxLength: number) => fc.string({ unit: fc.constantFrom(...Array.from('0001234567899')), maxLength });
+
+/** The text of any JSON number: as doubles are written, with more digits than they have, with any exponent. */
+export const decimalText = fc
+  .oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.integer({ min: -1e9, max: 1e9 }).map((amount) => (amount / 100).toFixed(4)),
+    fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        fc.integer({ min: 1, max: 9 }),
+        digits(17),
+        digits(10),
+        fc.constantFrom('', '0', '25'),
+      )
+      .map(([sign, first, whole, fraction, end]) => `${sign}${first}${whole}${fraction + end && `.${fraction}${end}`}`),
+    fc
+      .tuple(
+        fc.constantFrom('0.', '-0.0', '7.'),
+        digits(25),
+        fc.integer({ min: -340, max: 20 }),
+        fc.constantFrom('e', 'E'),
+      )
+      .map(([begin, fraction, exponent, e]) => `${begin}${fraction}1${e}${exponent}`),
+  )
+  .map((text) => text.replace('e+', 'e'));
+
+/** Whether two JSON numbers are the same, computed on whole numbers. */
+export function sameDecimal(a: string, b: string): boolean {
+  const [x, y] = [wholeAndExponent(a), wholeAndExponent(b)];
+  const least = Math.min(x.exponent, y.exponent);
+  return x.whole * 10n ** BigInt(x.exponent - least) === y.whole * 10n ** BigInt(y.exponent - least);
+}
+
+function wholeAndExponent(text: string): { whole: bigint; exponent: number } {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return { whole: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+}
+
 const noConfig = fc.constant(null);
 const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((amount) => amount / 100);
 const number = fc.oneof(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.integer(), cents).map(withoutNegativeZero);

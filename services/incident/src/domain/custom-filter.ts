@@ -10,7 +10,7 @@ import {
   boundedText,
   parseTimestamp,
 } from '@tocsin/contracts';
-import { canonicalJson, checkStorable, checkWeight, DomainError, invalidRequest, validate } from '@tocsin/http';
+import { canonicalJson, DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import type { Fields } from './fields.ts';
 import { fold } from './fold.ts';
@@ -64,9 +64,7 @@ const items = z.object({
  * @throws DomainError `invalid_request` or `unknown_field` naming the item by its index: `custom_filter.0.operator`
  */
 export function customPredicates(texts: readonly string[], fields: Fields): CustomPredicate[] {
-  const given = { custom_filter: texts.map(parseItem) };
-  checkStorable(given);
-  const predicates = validate(items, given).custom_filter.map((item, index) => {
+  const predicates = validate(items, { custom_filter: texts.map(parseItem) }).custom_filter.map((item, index) => {
     const at = `custom_filter.${index}`;
     const field = fields.findBySlug(item.slug);
     if (field?.archived_at !== null) throw invalidRequest(`${at}.slug`, 'Must be the slug of an active custom field');
@@ -80,11 +78,13 @@ export function customPredicates(texts: readonly string[], fields: Fields): Cust
 const MAX_WEIGHT = 4_000;
 
 function parseItem(text: string, index: number): unknown {
+  const at = `custom_filter.${index}`;
   try {
-    checkWeight(Buffer.from(text), MAX_WEIGHT);
-    return JSON.parse(text);
-  } catch {
-    throw invalidRequest(`custom_filter.${index}`, 'Must be a JSON object with slug, operator and value');
+    return parseJson(Buffer.from(text), MAX_WEIGHT);
+  } catch (error) {
+    const { field, message } = error as DomainError;
+    if (field !== undefined) throw invalidRequest(`${at}.${field}`, message);
+    throw invalidRequest(at, 'Must be a JSON object with slug, operator and value');
   }
 }
 

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.ts';
+import { isExactNumber } from './exact-number.ts';
 
 /**
  * What the values and names of a document may weigh together: a unit takes JSON.parse about 0.1 microseconds. A name
@@ -10,32 +11,43 @@ const CONTAINER = 3;
 const TEXT = 4;
 /** In addition to its text. */
 const NAME = 6;
-/** Per byte, no document weighs more: a container may have one byte, a text has two, a name and its value five. */
-const MOST_PER_BYTE = CONTAINER;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-const KINDS = { other: 0, scalar: 1, open: 2, close: 3, colon: 4 } as const;
+const KINDS = { other: 0, digit: 1, letter: 2, open: 3, close: 4, colon: 5 } as const;
 
-/** What each byte means outside of texts. Bytes of names that are not JSON are scalars: the parser stops at them. */
+/** What each byte means outside of texts. Names that are not JSON count as literals: the parser stops at them. */
 const kindOf = new Uint8Array(256);
 const setKind = (characters: string, kind: number) => {
   for (const byte of Buffer.from(characters)) kindOf[byte] = kind;
 };
-setKind('-0123456789.+ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', KINDS.scalar);
+setKind('-0123456789.+', KINDS.digit);
+setKind('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', KINDS.letter);
 setKind('[{', KINDS.open);
 setKind(']}', KINDS.close);
 setKind(':', KINDS.colon);
 
+/** A number of so many bytes without an exponent has so few digits that it is exact. */
+const MAX_EXACT_BYTES = 15;
+
+/** What parsing may lose. Only valid JSON has a meaningful one. */
+export interface JsonScan {
+  /** The property names of all objects; the parsed document has fewer if an object has one twice. */
+  names: number;
+  /** Whether parsing changes the value of a number. */
+  isInexact: boolean;
+}
+
 /**
- * Weighs a document before it is parsed, in one pass over its bytes, which need not be valid JSON. Parsing a megabyte of
+ * Reads a document before it is parsed, in one pass over its bytes, which need not be valid JSON. Parsing a megabyte of
  * names that all differ would block the process for a tenth of a second.
- * @throws DomainError `invalid_request` naming the document's property at which it weighs too much
+ * @throws DomainError `invalid_request` naming the document's property at which it weighs more than `maximum`
  */
-export function checkWeight(bytes: Uint8Array, maximum = MAX_WEIGHT): void {
-  if (bytes.length * MOST_PER_BYTE <= maximum) return;
+export function scanJson(bytes: Buffer, maximum = MAX_WEIGHT): JsonScan {
   let weight = 0;
+  let names = 0;
+  let isInexact = false;
   let depth = 0;
   /** The latest text of the outermost object, and the latest one that was a name. */
   let text: readonly [start: number, end: number] = [0, 0];
@@ -52,8 +64,18 @@ export function checkWeight(bytes: Uint8Array, maximum = MAX_WEIGHT): void {
       continue;
     }
     switch (kindOf[byte]) {
-      case KINDS.scalar:
-        while (kindOf[bytes[index] as number] === KINDS.scalar) index += 1;
+      case KINDS.digit: {
+        while (kindOf[bytes[index] as number] === KINDS.digit) index += 1;
+        const hasExponent = kindOf[bytes[index] as number] === KINDS.letter;
+        if (hasExponent) index = endOfScalar(bytes, index);
+        if (hasExponent || index - start > MAX_EXACT_BYTES) {
+          isInexact ||= !isExactNumber(bytes.toString('latin1', start, index));
+        }
+        weight += SCALAR;
+        break;
+      }
+      case KINDS.letter:
+        index = endOfScalar(bytes, index);
         weight += SCALAR;
         break;
       case KINDS.open:
@@ -63,16 +85,27 @@ export function checkWeight(bytes: Uint8Array, maximum = MAX_WEIGHT): void {
       case KINDS.close:
         depth -= 1;
         // What follows the document is not parsed.
-        if (depth <= 0) return;
+        if (depth <= 0) index = bytes.length;
         break;
       case KINDS.colon:
         weight += NAME;
+        names += 1;
         if (depth === 1) name = text;
         break;
       default:
     }
   }
   if (weight > maximum) throw tooHeavy(bytes.subarray(...name), maximum);
+  return { names, isInexact };
+}
+
+function endOfScalar(bytes: Uint8Array, start: number): number {
+  let index = start;
+  for (let kind = kindOf[bytes[index] as number]; kind === KINDS.digit || kind === KINDS.letter;) {
+    index += 1;
+    kind = kindOf[bytes[index] as number];
+  }
+  return index;
 }
 
 /** The index after the text that began before `start`. */
