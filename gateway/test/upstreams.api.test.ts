@@ -366,6 +366,19 @@ describe('bodies', () => {
     expect(chunked.headers).toHaveProperty('x-ratelimit-limit');
   });
 
+  test('over the limit of the gateway in chunks are too large, whatever the limit of the service', async () => {
+    // The service accepts 1 MiB.
+    const gateway = await open({ env: { MAX_BODY_BYTES: '131072' } });
+    const body = JSON.stringify({ title: 'x'.repeat(131_072) });
+    expect(await sendChunks(gateway, body, { pieces: 16 })).toMatchObject({
+      status: 413,
+      body: { code: 'request_body_too_large', message: 'The body must be at most 131072 bytes' },
+    });
+    const headers = { 'X-Tocsin-Body-Limit': '1' };
+    const small = { method: 'POST', path: PATH, body: '{"title":"x"}', token: gateway.bearer, headers };
+    expect((await gateway.send(small)).status).toBe(201);
+  });
+
   test.each([
     ['in chunks', 'Transfer-Encoding: chunked'],
     ['in chunks, with Connection: close', 'Transfer-Encoding: chunked\r\nConnection: close'],

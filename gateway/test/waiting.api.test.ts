@@ -23,14 +23,17 @@ afterEach(async () => {
 interface WaitingService {
   server: HttpServer;
   waiting: { request: IncomingMessage; response: ServerResponse }[];
+  /** The targets of the requests that were answered at once. */
+  answered: (string | undefined)[];
   /** Requests that the gateway has aborted. */
   aborted: number;
 }
 
 async function startWaitingService(announce = true): Promise<WaitingService> {
-  const service: WaitingService = { server: undefined as never, waiting: [], aborted: 0 };
+  const service: WaitingService = { server: undefined as never, waiting: [], answered: [], aborted: 0 };
   service.server = await startServer((request, response) => {
     if (request.url?.startsWith(WAITING) !== true || request.url.includes('wait=0')) {
+      service.answered.push(request.url);
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
       return;
     }
@@ -200,6 +203,19 @@ describe('a request that waits', () => {
 });
 
 describe('a gateway that stops', () => {
+  test('asks again with the whole query, also after a second question mark', async () => {
+    const { service, gateway, token } = await open();
+    const waiting = gateway.send({ path: `${WAITING}?after=a?b&types=incident.created`, token });
+    await reaches(gateway, 1);
+    await gateway.app.stop();
+    expect((await waiting).status).toBe(200);
+    const [path, ...query] = (service.answered.at(-1) ?? '').split('?');
+    expect([path, Object.fromEntries(new URLSearchParams(query.join('?')))]).toEqual([
+      WAITING,
+      { after: 'a?b', types: 'incident.created', wait: '0' },
+    ]);
+  });
+
   test('ends streams and waits at once, as if their time were over', async () => {
     const { gateway, token } = await open();
     const reader = await openStream(gateway, token);

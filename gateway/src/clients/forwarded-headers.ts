@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { PRINCIPAL_HEADER } from '@tocsin/http';
+import { BODY_LIMIT_HEADER, PRINCIPAL_HEADER } from '@tocsin/http';
 import type { TraceHeaders } from '@tocsin/runtime';
 
 const INTERNAL_PREFIX = 'x-tocsin-';
@@ -40,11 +40,18 @@ const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'd
 
 /**
  * Returns the headers for the service: those of the client, without internal ones, and those of the gateway.
- * @param own `bodyLength` is what will be sent; `undefined` for a request without a body
+ * @param own `bodyLength` is what will be sent; `undefined` for a request without a body. `bodyLimit` is the limit of a
+ *   body that was cut off behind it
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
-  own: { principal: string; requestId: string; bodyLength: number | undefined; trace: TraceHeaders | undefined },
+  own: {
+    principal: string;
+    requestId: string;
+    bodyLength: number | undefined;
+    bodyLimit: number | undefined;
+    trace: TraceHeaders | undefined;
+  },
 ): IncomingHttpHeaders {
   const connectionOptions = connectionOptionsOf(headers.connection ?? '');
   const forwarded: IncomingHttpHeaders = {};
@@ -57,6 +64,7 @@ export function forwardedHeaders(
   forwarded[PRINCIPAL_HEADER] = own.principal;
   forwarded['x-request-id'] = own.requestId;
   if (own.bodyLength !== undefined) forwarded['content-length'] = String(own.bodyLength);
+  if (own.bodyLimit !== undefined) forwarded[BODY_LIMIT_HEADER] = String(own.bodyLimit);
   return forwarded;
 }
 

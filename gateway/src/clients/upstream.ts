@@ -341,7 +341,9 @@ function targetOf({ url: { protocol, hostname, port } }: ServiceAddress): ProxyT
 }
 
 function withoutWait(target: string): string {
-  const [path = '', search = ''] = target.split('?', 2);
+  const start = target.indexOf('?');
+  // A query may contain further question marks.
+  const [path, search] = start === -1 ? [target, ''] : [target.slice(0, start), target.slice(start)];
   const parameters = new URLSearchParams(search);
   parameters.set('wait', '0');
   return `${path}?${parameters.toString()}`;

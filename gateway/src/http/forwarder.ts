@@ -60,10 +60,12 @@ export function forwarder({
     }
     try {
       if (response.destroyed) return;
+      const bodyLength = isRead(request) ? undefined : (body.bytes?.length ?? 0);
       const own = {
         principal: caller.principalFor(operation.service),
         requestId,
-        bodyLength: isRead(request) ? undefined : (body.bytes?.length ?? 0),
+        bodyLength,
+        bodyLimit: (bodyLength ?? 0) > shares.maxBodyBytes ? shares.maxBodyBytes : undefined,
       };
       request.url = target.path + target.search;
       const { deadline, wait } = operation;

@@ -8,7 +8,12 @@ export const MAX_BODY_BYTES = 1_048_576;
 /** The largest JSON value of a custom field must fit. */
 const LOWEST_MAX_BODY_BYTES = 131_072;
 
-/** The gateway and all services have the same limit: the gateway cuts a body off behind it, and the service refuses it. */
+/**
+ * The gateway cuts a body off behind its limit, and names the limit in this header, so that the service refuses the body
+ * when its turn in the order of the checks has come. The service itself may have a higher limit.
+ */
+export const BODY_LIMIT_HEADER = 'x-tocsin-body-limit';
+
 export const bodySettings = {
   MAX_BODY_BYTES: setting.integer({ min: LOWEST_MAX_BODY_BYTES, max: MAX_BODY_BYTES }).default(MAX_BODY_BYTES),
 };
@@ -33,8 +38,10 @@ export function checkContentLength(request: IncomingMessage, maxBytes: number): 
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  { optional, maxBytes }: { optional: boolean; maxBytes: number },
+  options: { optional: boolean; maxBytes: number },
 ): Promise<JsonBody> {
+  const { optional } = options;
+  const maxBytes = Math.min(options.maxBytes, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);
   checkContentLength(request, maxBytes);
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };

@@ -1,5 +1,12 @@
 export { checkAccess } from './access.ts';
-export { bodySettings, checkContentLength, type JsonBody, MAX_BODY_BYTES, readJsonBody } from './body.ts';
+export {
+  BODY_LIMIT_HEADER,
+  bodySettings,
+  checkContentLength,
+  type JsonBody,
+  MAX_BODY_BYTES,
+  readJsonBody,
+} from './body.ts';
 export {
   type Contract,
   type Contracts,
