@@ -191,6 +191,46 @@ describe('the quota of storage', () => {
     expect((await client.delete(`${path}/custom-fields/${id}`)).status).toBe(200);
   });
 
+  test('refuses replacements, which the changelog keeps, and accepts what only shrinks', async () => {
+    const { id, client, withQuotas } = workspaceWith({ storage_mb: 0 });
+    const slugs = Array.from({ length: 10 }, (_, index) => `note-${index}`);
+    await service.owners.change(id, (data) => {
+      for (const [index, slug] of slugs.entries()) {
+        data.fields.push({
+          id: 100 * id + index,
+          revision: 1,
+          name: slug,
+          slug,
+          field_type: 'json',
+          required: false,
+          required_on_creation: false,
+          sort_order: index + 1,
+          created_at: '2026-11-20T09:00:00.000Z',
+          archived_at: null,
+        });
+      }
+    });
+    const roomy = withQuotas({});
+    const path = await declare(roomy, { impact_summary: 'a'.repeat(4_000), regions: ['b'.repeat(60)] });
+    const valuesOf = (text: string) => ({ values: slugs.map((slug) => ({ slug, value: text.repeat(4_000) })) });
+    expect((await roomy.patch(`${path}/custom-fields`, valuesOf('c'))).status).toBe(200);
+    const patch = async (by: Client, changes: object) => {
+      const { revision } = (await by.get(path)).body.incident;
+      return by.patch(path, changes, { 'If-Service-Resource-Version': String(revision) });
+    };
+
+    // As large as before, and an entry of the changelog with 80,000 bytes.
+    expect(await client.patch(`${path}/custom-fields`, valuesOf('d'))).toMatchObject(refused('storage_mb'));
+    const regions = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(60, 'r'));
+    const replaced = { impact_summary: 'e'.repeat(4_000), regions };
+    expect(await patch(client, replaced)).toMatchObject(refused('storage_mb'));
+    // Small changes, and the same text once more.
+    expect((await patch(client, { title: 'y', impact_summary: 'a'.repeat(4_000) })).status).toBe(200);
+    const empty = { values: slugs.map((slug) => ({ slug, value: null })) };
+    expect((await client.patch(`${path}/custom-fields`, empty)).status).toBe(200);
+    expect((await patch(client, { impact_summary: '', regions: [] })).status).toBe(200);
+  });
+
   test('is known to other processes, and finds room again after deletions', async () => {
     const { id, client, path, events } = await fullWorkspace();
     const database = openOwnDatabase(service);

@@ -1,4 +1,5 @@
 import { notFound, type WorkspaceContext } from '@tocsin/http';
+import { changesBetween } from '../domain/changes.ts';
 import type { Fields } from '../domain/fields.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
 import {
@@ -9,9 +10,8 @@ import {
   unsetChange,
   valueChanges,
   applyChanges,
-  getValue,
 } from '../domain/values.ts';
-import { bytesOf } from '../domain/storage-quota.ts';
+import { bytesOfChanges } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { toRecords } from '../store/value-row.ts';
 import { type StoredValue, valueStore } from '../store/value-store.ts';
@@ -82,10 +82,9 @@ async function updateValues(
       if (changes.length > 0) {
         const customFields = applyChanges(before.customFields, changes);
         checkTotalSize(customFields, { before: before.customFields, property: 'values' });
-        const replaced = changes.map(({ field }) => getValue(before.customFields, field.slug));
-        const growth = bytesOf(changes.map(({ value }) => value)) - bytesOf(replaced);
-        dependencies.storage.check(workspace, { kind: 'addition', growth });
-        written = 2 * bytesOf(changes.map(({ value }) => value));
+        const bytes = bytesOfChanges(changesBetween(before, { ...before, customFields }));
+        dependencies.storage.check(workspace, { kind: 'addition', growth: bytes.growth });
+        written = bytes.written;
         const now = dependencies.clock.now();
         const set = changes.filter(({ value }) => value !== null);
         const unset = changes.filter(({ value }) => value === null);

@@ -1,9 +1,10 @@
 import { checkRevision } from '@tocsin/http';
 import type { Knex } from '@tocsin/runtime';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
+import { changesBetween } from '../domain/changes.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';
 import { checkWritable, statusChange } from '../domain/lifecycle.ts';
-import { bytesOf } from '../domain/storage-quota.ts';
+import { bytesOfChanges } from '../domain/storage-quota.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { lockWithConfiguration } from '../store/lock-with-configuration.ts';
 import type { Caller } from '@tocsin/resources';
@@ -25,6 +26,7 @@ export interface UpdateCommand extends Caller {
  */
 export async function updateIncident(dependencies: Dependencies, command: UpdateCommand): Promise<Incident> {
   const { principal, id, expectedRevision, changes } = command;
+  let written = 0;
   // Before the transaction: while a row is locked, no request calls a service or waits for a second connection.
   const refersToReplicas = typeof changes.teamId === 'number' || refersToUsers(changes);
   const attempt = async (
@@ -39,10 +41,9 @@ export async function updateIncident(dependencies: Dependencies, command: Update
     const { statuses, severities } = configuration;
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);
-    dependencies.storage.check(principal.workspace, {
-      kind: 'change',
-      growth: bytesOf(changes) - bytesOf(Object.keys(changes).map((name) => before[name as keyof Incident])),
-    });
+    const bytes = bytesOfChanges(changesBetween(before, { ...before, ...changes }));
+    dependencies.storage.check(principal.workspace, { kind: 'change', growth: bytes.growth });
+    written = bytes.written;
     const now = dependencies.clock.now();
     const severityMode = severityModeAfter(before, changes);
     const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
@@ -66,8 +67,7 @@ export async function updateIncident(dependencies: Dependencies, command: Update
         dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
       ),
   );
-  // The changelog has what was changed, too.
-  dependencies.storage.add(principal.workspace.id, 2 * bytesOf(changes));
+  dependencies.storage.add(principal.workspace.id, written);
   dependencies.wakeRelay();
   return updated;
 }
