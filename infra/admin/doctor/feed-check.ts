@@ -57,9 +57,18 @@ async function checkPositions(context: CheckContext): Promise<{ checked: number;
   for (const { workspace_id: id, position, highest } of behind) {
     findings.push(
       problem(`workspace ${id}: the last position is ${position}, and there is an event at ${highest}`, async () => {
-        await db('feed_workspaces').where({ workspace_id: id }).andWhere('position', '<', highest).update({
-          position: highest,
-        });
+        await db('feed_workspaces')
+          .where({ workspace_id: id })
+          .andWhere('position', '<', highest)
+          .update({
+            position: highest,
+            // Of the events that are there; the counts only grow.
+            recorded_bytes: db.raw(
+              `greatest(recorded_bytes, (
+              select recorded_bytes from feed_events e where e.workspace_id = ? and e.position = ?))`,
+              [id, highest],
+            ),
+          });
         return `workspace ${id}: positions continue after ${highest}`;
       }),
     );

@@ -22,6 +22,7 @@ import { encryptionRotation } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
 import { startSending } from './usecases/send-deliveries.ts';
 import { sweepFeed } from './usecases/sweep-feed.ts';
+import { feedTrimming } from './usecases/trim-feeds.ts';
 
 /** Replacements for the defaults, for the embedded mode and for tests. */
 export interface Overrides extends ServiceOverrides {
@@ -37,6 +38,8 @@ export interface Overrides extends ServiceOverrides {
   dispatchInterval: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
   giveUpInterval: number;
+  /** How often feeds that have grown too large are trimmed; milliseconds. */
+  trimInterval: number;
   /** How often waiting readers are told of new events whose notification is lost; milliseconds. */
   feedCheckInterval: number;
 }
@@ -44,6 +47,7 @@ export interface Overrides extends ServiceOverrides {
 const DISPATCH_INTERVAL = 1_000;
 const GIVE_UP_INTERVAL = 10_000;
 const EPOCH_INTERVAL = 60_000;
+const TRIM_INTERVAL = 10_000;
 
 /** Builds and starts the webhook service. */
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -72,7 +76,6 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),
   };
-  const queueing = { ...dependencies, resourceUrl: config.resourceUrl };
   const feed = {
     database,
     time,
@@ -81,6 +84,8 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     metrics: feedMetrics({ registry: base.metrics, database, time }),
     tails: startFeedTails({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
   };
+  const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
+  const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
@@ -100,6 +105,11 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         name: 'checking the epoch of the event feed',
         interval: EPOCH_INTERVAL,
         work: async () => feed.epoch.check().then(() => false),
+      },
+      {
+        name: 'trimming feeds',
+        interval: overrides.trimInterval ?? TRIM_INTERVAL,
+        work: trimming.trim,
       },
       {
         name: 'deleting expired events',

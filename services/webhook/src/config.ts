@@ -15,6 +15,7 @@ import { CONTRACT_LIMITS, type RequestLimits } from './domain/limits.ts';
 import { schema } from './schema.ts';
 
 const DAY = 86_400_000;
+const MEBIBYTE = 1_048_576;
 const { windows: WINDOWS, slots: SLOTS } = CONTRACT_LIMITS;
 
 /** One lock for all processes is enough for a hundred requests a second. */
@@ -44,7 +45,11 @@ const deliverySettings = {
   WEBHOOK_REVOKED_RETENTION_DAYS: setting.integer({ min: 2, max: 3_650 }).default(30),
 };
 
-const feedSettings = { WEBHOOK_FEED_RETENTION_DAYS: setting.integer({ min: 1, max: 3_650 }).default(30) };
+const feedSettings = {
+  WEBHOOK_FEED_RETENTION_DAYS: setting.integer({ min: 1, max: 3_650 }).default(30),
+  /** Far more than a reader needs who is away for a day. */
+  WEBHOOK_FEED_MAX_MB_PER_WORKSPACE: setting.integer({ min: 64, max: 1_048_576 }).default(2_048),
+};
 
 const settings = {
   ...serviceSettings,
@@ -81,6 +86,7 @@ export function webhookConfig(env: Environment) {
     requestLimits: requestLimitsOf(read),
     deliveryLimits: deliveryLimitsOf(read),
     feedRetentionDays: read.WEBHOOK_FEED_RETENTION_DAYS,
+    feedMaxBytes: read.WEBHOOK_FEED_MAX_MB_PER_WORKSPACE * MEBIBYTE,
     waiting: { ofWorkspace: read.MAX_WAITING_REQUESTS_PER_WORKSPACE, inAll: read.WEBHOOK_MAX_WAITING_REQUESTS },
   };
 }

@@ -11,6 +11,7 @@ describe('limits', () => {
       requestLimits: CONTRACT_LIMITS,
       deliveryLimits: { maxQueued: 1_000, retention: 7 * 86_400_000, revokedRetention: 30 * 86_400_000 },
       feedRetentionDays: 30,
+      feedMaxBytes: 2_147_483_648,
       waiting: { ofWorkspace: 100, inAll: 2_500 },
     });
   });
@@ -30,6 +31,7 @@ describe('limits', () => {
     ['WEBHOOK_DELIVERIES_PER_MINUTE', '6001'],
     ['WEBHOOK_DELIVERY_RETENTION_DAYS', '1'],
     ['WEBHOOK_FEED_RETENTION_DAYS', '3651'],
+    ['WEBHOOK_FEED_MAX_MB_PER_WORKSPACE', '63'],
     ['WEBHOOK_MAX_QUEUED_PER_WORKSPACE', '999'],
   ])('%s cannot be %s', (name, value) => {
     expect(() => webhookConfig({ ...base, [name]: value })).toThrow(

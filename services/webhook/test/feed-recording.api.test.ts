@@ -9,6 +9,7 @@ import { clockTime } from '../src/store/time.ts';
 import { feedMetrics } from '../src/usecases/feed-metrics.ts';
 import { readFeed } from '../src/usecases/read-feed.ts';
 import { sweepFeed } from '../src/usecases/sweep-feed.ts';
+import { feedTrimming } from '../src/usecases/trim-feeds.ts';
 import { clearFeed, envelopeOf, FEED, fill, messageOf, record, recordIn, startFeedService } from './feed.ts';
 import type { TestService } from './service.ts';
 
@@ -244,6 +245,56 @@ describe('the retention', () => {
     while (await sweep()) runs += 1;
     expect(runs).toBeGreaterThan(2);
     expect((await rows()).map(({ workspace_id: id, position }) => [id, position])).toEqual([[2, 701]]);
+  });
+});
+
+describe('the bytes of a feed', () => {
+  test('are bounded: the oldest events go, their cursors expire, and other workspaces keep theirs', async () => {
+    const metrics = feedMetrics({
+      registry: createMetrics('test'),
+      database: service.rows,
+      time: clockTime(service.clock),
+    });
+    const trimming = feedTrimming({ database: service.rows, metrics, maxBytes: 20_000 });
+    const read = async (workspaceId: number, query: string) =>
+      service.as({ workspace: { id: workspaceId } }).get(`${FEED}?${query}`);
+    const { pagination } = (await read(1, 'from=now')).body;
+    const ids: string[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      ids.push(...(await record(service, { title: 'x'.repeat(200) }, { title: 'y'.repeat(1_500) })));
+    }
+    const others = await record(service, { workspaceId: 2 });
+    trimming.recorded([1, 2]);
+    while (await trimming.trim());
+
+    const left = (await read(1, 'from=beginning')).body.events;
+    expect(left.map(({ id }: { id: string }) => id)).toEqual(ids.slice(-left.length));
+    const bytes = left.reduce((sum: number, event: object) => sum + JSON.stringify(event).length, 0);
+    expect(bytes).toBeLessThan(20_000);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(await read(1, `after=${pagination.next_cursor}`)).toMatchObject({
+      status: 410,
+      body: { code: 'cursor_expired' },
+    });
+    expect((await read(2, 'from=beginning')).body.events.map(({ id }: { id: string }) => id)).toEqual(others);
+  });
+
+  test('are counted for as long as the feed has the events', async () => {
+    await record(service, { title: 'x'.repeat(60_000) }, { workspaceId: 2 });
+    await record(service, { title: 'x'.repeat(60_000) });
+    const [own] = await service
+      .rows('feed_workspaces')
+      .where({ workspace_id: 1 })
+      .select<{ recorded_bytes: number }[]>('recorded_bytes');
+    expect(own?.recorded_bytes).toBeGreaterThan(120_000);
+    expect(own?.recorded_bytes).toBeLessThan(125_000);
+    const counts = await service
+      .rows('feed_events')
+      .where({ workspace_id: 1 })
+      .orderBy('position')
+      .select<{ recorded_bytes: number }[]>('recorded_bytes');
+    expect(counts.at(-1)).toEqual(own);
+    expect(counts[0]?.recorded_bytes).toBeLessThan(63_000);
   });
 });
 

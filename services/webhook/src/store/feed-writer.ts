@@ -31,6 +31,9 @@ export interface Addition {
  */
 export const FEED_CHANNEL = 'tocsin_feed_recorded';
 
+/** Bytes that are counted for each event besides its text: its other columns and its entries in the indexes. */
+const EVENT_BYTES = 384;
+
 /**
  * The row of each workspace is locked until the commit, so the positions become visible in their order and without gaps.
  * The lock also makes the look-up of known events reliable.
@@ -43,24 +46,28 @@ const RECORD = `
     from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[]) with ordinality
       as event (workspace_id, head, event_id, type, resource, body, nth)
   ), numbered as (
-    select workspace_id, head + row_number() over (partition by workspace_id order by nth) as position,
-      event_id, type, resource, body
+    select workspace_id, head + row_number() over in_order as position, event_id, type, resource, body,
+      sum(octet_length(body) + ${EVENT_BYTES}) over in_order as bytes
     from incoming
     left join lateral (
       select true as recorded from feed_events e
       where e.workspace_id = incoming.workspace_id and e.event_id = incoming.event_id limit 1
     ) known on true
     where known.recorded is null
+    window in_order as (partition by workspace_id order by nth)
   ), inserted as (
-    insert into feed_events (workspace_id, position, event_id, type, resource, body, recorded_at)
-    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, moment.now)
+    insert into feed_events (workspace_id, position, event_id, type, resource, body, recorded_at, recorded_bytes)
+    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, moment.now),
+      w.recorded_bytes + n.bytes
     from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id cross join moment
-    returning workspace_id, position, event_id, recorded_at
+    returning workspace_id, position, event_id, recorded_at, recorded_bytes
   ), added as (
-    select workspace_id, max(position) as position, array_agg(event_id::text) as event_ids, max(recorded_at) as recorded_at
+    select workspace_id, max(position) as position, array_agg(event_id::text) as event_ids,
+      max(recorded_at) as recorded_at, max(recorded_bytes) as recorded_bytes
     from inserted group by workspace_id
   )
-  update feed_workspaces w set position = added.position, recorded_at = added.recorded_at
+  update feed_workspaces w
+  set position = added.position, recorded_at = added.recorded_at, recorded_bytes = added.recorded_bytes
   from added where w.workspace_id = added.workspace_id
   returning w.workspace_id, w.position, added.event_ids, pg_notify($8, w.workspace_id || ' ' || w.position)`;
 

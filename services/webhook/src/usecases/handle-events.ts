@@ -20,7 +20,10 @@ interface Batch {
  * Records a batch of events in the feed, in their order, queues the deliveries of new incidents, and commits (contract:
  * Event feed, Deliveries). The feed recognises its duplicates itself, for as long as it has the event.
  */
-export async function handleEvents(dependencies: QueueDependencies, { events, trx }: Batch): Promise<HandledBatch> {
+export async function handleEvents(
+  dependencies: QueueDependencies & { onRecorded: (workspaceIds: readonly number[]) => void },
+  { events, trx }: Batch,
+): Promise<HandledBatch> {
   const incoming = events.flatMap(({ event, body }) => {
     const resource = resourceOf(event);
     if (resource === undefined) return [];
@@ -38,6 +41,7 @@ export async function handleEvents(dependencies: QueueDependencies, { events, tr
   const record = recordStatement(incoming, { feeds, now: dependencies.time.parameter() });
   const [additions] = await commitWith(trx, [record, ...statements]);
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
+  dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
   return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };
 }
 
