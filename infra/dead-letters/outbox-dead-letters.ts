@@ -1,4 +1,4 @@
-import type { QueueDefinition } from '@tocsin/contracts';
+import type { Envelope, QueueDefinition } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/runtime';
 import type { SchemaTarget } from '../migrate/config.ts';
 import { type DeadLetter, type DeadLetters, QUEUES_BY_NAME } from './dead-letters.ts';
@@ -99,7 +99,11 @@ function deadLetters(databases: ReadonlyMap<string, Knex>): DeadLetters {
     // The running instance sends the outbox within a moment. Consumers recognize events that they have handled before.
     replay: async (queue, most) =>
       remove(queue, most, async (trx, rows) => {
-        if (rows.length > 0) await trx('outbox').insert(rows);
+        const events = rows.map((row) => ({
+          ...row,
+          workspace_id: (JSON.parse(row.body) as Partial<Envelope>).workspace?.id ?? 0,
+        }));
+        if (events.length > 0) await trx('outbox').insert(events);
       }),
     discard: async (queue, most) => remove(queue, most, async () => undefined),
   };

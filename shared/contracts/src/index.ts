@@ -56,7 +56,15 @@ export {
 } from './incident-snapshots.ts';
 export { isLargeValue, largeValue, type LargeValue, MAX_VALUE_BYTES } from './large-value.ts';
 export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
-export { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName, QUEUES } from './topology.ts';
+export {
+  deadLetterQueueName,
+  exchangeName,
+  hasConsumer,
+  type QueueDefinition,
+  queueName,
+  QUEUES,
+  shortQueueOf,
+} from './topology.ts';
 export {
   jsonBytes,
   MAX_ALTERNATIVES,

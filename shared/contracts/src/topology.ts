@@ -14,6 +14,11 @@ export interface QueueDefinition {
   bindings: readonly EventType[];
   /** Of several consumers one gets all messages, so that they are handled in the order of the queue. */
   singleActiveConsumer?: true;
+  /**
+   * Publishers keep it about this short while it is consumed. No turns can be taken in a queue: what one workspace has
+   * there delays all others (ADR 48).
+   */
+  keptBelow?: number;
 }
 
 /**
@@ -37,6 +42,7 @@ export const QUEUES = {
       'custom-field.changed',
     ],
     singleActiveConsumer: true,
+    keptBelow: 500,
   },
   incidentReplicas: {
     name: 'incident.replicas',
@@ -52,3 +58,9 @@ export const QUEUES = {
 /** Whether a queue is bound to events of this type. If so, a message that the broker could not route must be resent. */
 export const hasConsumer = (type: string) =>
   Object.values(QUEUES).some(({ bindings }: QueueDefinition) => bindings.includes(type as EventType));
+
+/** The queue among those bound to this type that publishers keep short. */
+export const shortQueueOf = (type: string): QueueDefinition | undefined =>
+  Object.values<QueueDefinition>(QUEUES).find(
+    ({ bindings, keptBelow }) => keptBelow !== undefined && bindings.includes(type as EventType),
+  );

@@ -46,6 +46,8 @@ interface Session {
   publisher: Publisher;
   /** Whether a resource alarm blocks publishing. */
   blocked: boolean;
+  /** Asks for the lengths of queues; opened when it is needed. */
+  asking: Promise<Channel> | undefined;
 }
 
 interface Consumer {
@@ -166,13 +168,30 @@ export class AmqpBroker implements Broker {
     const session = this.#session;
     if (session === undefined) throw new Error('the broker is not connected');
     // A channel of its own: the broker closes the channel that asks for a queue which does not exist.
-    const channel = await withTimeout(undefined, session.consuming.createChannel(), CLOSE_TIMEOUT);
-    channel.on('error', () => undefined);
+    const channel = await withTimeout(undefined, openQuietly(session.consuming), CLOSE_TIMEOUT);
     try {
       const asking = channel.checkQueue(deadLetterQueueName(this.#namespace, queue));
       return (await withTimeout(undefined, asking, CLOSE_TIMEOUT)).messageCount;
     } finally {
       void channel.close().catch(() => undefined);
+    }
+  }
+
+  async countWaiting(queue: QueueDefinition): Promise<number | undefined> {
+    const session = this.#session;
+    if (session === undefined) return undefined;
+    const ask = async () => {
+      const channel = await (session.asking ??= openQuietly(session.consuming));
+      return (await channel.checkQueue(queueName(this.#namespace, queue))).messageCount;
+    };
+    try {
+      return await withTimeout(undefined, ask(), CLOSE_TIMEOUT);
+    } catch {
+      // The broker closes the channel if the queue does not exist.
+      const failed = session.asking;
+      session.asking = undefined;
+      void failed?.then(async (channel) => channel.close()).catch(() => undefined);
+      return undefined;
     }
   }
 
@@ -227,7 +246,8 @@ export class AmqpBroker implements Broker {
         if (!link.lost) return;
         throw new Error('the connection was lost during set-up');
       }
-      const session: Session = { consuming, publishing, channel, publisher: confirmPublisher(channel), blocked: false };
+      const publisher = confirmPublisher(channel);
+      const session: Session = { consuming, publishing, channel, publisher, blocked: false, asking: undefined };
       publishing.on('blocked', (reason: string) => {
         session.blocked = true;
         this.#log.warn({ reason }, 'the broker blocks publishing: it is short of memory or disk space');
@@ -411,6 +431,13 @@ const DELIVERY_COUNT_HEADER = 'x-delivery-count';
 const COUNT_HEADERS = new Set([DELIVERY_COUNT_HEADER, 'x-acquired-count']);
 
 const previousDeliveries = ({ properties }: ConsumeMessage) => Number(properties.headers?.[DELIVERY_COUNT_HEADER] ?? 0);
+
+/** Opens a channel whose errors only fail the calls. */
+async function openQuietly(connection: ChannelModel): Promise<Channel> {
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined);
+  return channel;
+}
 
 const pause = async (milliseconds: number, signal: AbortSignal) =>
   delay(milliseconds, undefined, { signal }).catch(() => undefined);

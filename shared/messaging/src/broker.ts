@@ -78,6 +78,8 @@ export interface Broker {
   readonly batchSize?: number;
   /** Whether a requeued message stays where it was in its queue; default: it goes to the end. */
   readonly requeueKeepsOrder?: boolean;
+  /** The messages that wait in a queue for its consumer, if known; missing in a broker that stores none. */
+  countWaiting?(queue: QueueDefinition): Promise<number | undefined>;
   /** Returns one outcome a message, in order. Never rejects. */
   publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]>;
   /** Delivers messages until the subscription is stopped, across reconnections. */

@@ -27,6 +27,7 @@ export { claimInInbox, claimStatement, createInboxTable, INBOX_DAYS, sweepInbox 
 export { MemoryBroker } from './memory-broker.ts';
 export {
   addTraceToOutbox,
+  addWorkspaceToOutbox,
   createDeadLetterTable,
   createOutboxTable,
   type NewEvent,

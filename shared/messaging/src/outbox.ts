@@ -13,6 +13,8 @@ export interface NewEvent<Type extends EventType = EventType> {
 /** A row of the outbox. */
 export interface OutboxRow {
   message_id: string;
+  /** The event's workspace: the relay takes turns by it. */
+  workspace_id: number;
   type: string;
   body: string;
   /** The trace of the code that makes the event, as `storableTrace` returns it. */
@@ -32,6 +34,7 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
   };
   return {
     message_id: envelope.id,
+    workspace_id: envelope.workspace.id,
     type: envelope.type,
     body: JSON.stringify(envelope),
     trace_context: storableTrace(),
@@ -42,10 +45,10 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
 export const MAX_INSERTED_ROWS = 100;
 
 const INSERT = `
-  insert into outbox (message_id, type, body, trace_context)
-  select message_id, type, body, trace_context
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality
-    as event (message_id, type, body, trace_context, place)
+  insert into outbox (message_id, workspace_id, type, body, trace_context)
+  select message_id, workspace_id, type, body, trace_context
+  from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality
+    as event (message_id, workspace_id, type, body, trace_context, place)
   order by place`;
 
 /** A statement that adds a few events; use it like `outbox(trx).add`. */
@@ -56,6 +59,7 @@ export function insertEvents(events: readonly NewEvent[]): PreparedStatement {
     text: INSERT,
     values: [
       rows.map((row) => row.message_id),
+      rows.map((row) => row.workspace_id),
       rows.map((row) => row.type),
       rows.map((row) => row.body),
       rows.map((row) => row.trace_context),
@@ -92,6 +96,17 @@ export async function createOutboxTable(knex: Knex): Promise<void> {
 export async function addTraceToOutbox(knex: Knex): Promise<void> {
   await knex.schema.alterTable('outbox', (table) => {
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+  });
+}
+
+/**
+ * Adds the workspace to an outbox; for the migrations of a service that publishes. Rows without one, of a process that
+ * does not know the column, take turns as one workspace.
+ */
+export async function addWorkspaceToOutbox(knex: Knex): Promise<void> {
+  await knex.schema.alterTable('outbox', (table) => {
+    table.bigInteger('workspace_id').notNullable().defaultTo(0);
+    table.index(['workspace_id', 'id']);
   });
 }
 

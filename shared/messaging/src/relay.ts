@@ -11,10 +11,12 @@ import {
 } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
+import { type BatchRow, beginBatch, NO_WORKSPACE, readBatch } from './outbox-batch.ts';
 import type { OutboxRow } from './outbox.ts';
+import { queueRoom } from './queue-room.ts';
 
 /** What one batch has at most. All its messages wait for their confirms together. */
-const BATCH = { rows: 500, bytes: 4_194_304 };
+const BATCH = { rows: 500, bytes: 4_194_304, perWorkspace: 500 };
 const POLL_INTERVAL = 250;
 /**
  * Milliseconds between the beginnings of two batches, so that rows gather when many are committed: a larger batch costs
@@ -32,40 +34,11 @@ const LAST_LOOKS = 40;
  */
 const FROZEN_AFTER = 15_000;
 
-/** The class of the advisory locks of relays. */
-const LOCK_CLASS = 0x6f757462;
-
 /**
- * Begins the transaction of a batch: takes the lock of the outbox, if no other relay has it, and reads the oldest rows, up
- * to a number and to so many bytes, but one at least; `total` is their number without the latter. The rows are read by
- * a statement of their own: its snapshot must be later than the lock, or it would show rows that are published.
- */
-const beginBatch = (options: { rows: number; bytes: number; frozenAfter: number }): string[] => [
-  'begin isolation level read committed',
-  `select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`,
-  `select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
-    as locked`,
-  `select id, message_id, type, body, trace_context, total from (
-    select id, message_id, type, body, trace_context, count(*) over () as total,
-      sum(octet_length(body)) over (order by id) as bytes
-    from (
-      select id, message_id, type, body, trace_context from outbox
-      where current_setting('tocsin.publishes', true) = 'true' order by id limit ${options.rows}
-    ) as oldest
-  ) as measured
-  where bytes <= ${options.bytes} or bytes = octet_length(body) order by id`,
-];
-
-interface BatchRow extends OutboxRow {
-  id: number;
-  total: number;
-}
-
-/**
- * `busy`: another relay publishes. `more`: there are more rows, which the broker may accept. `last`: there were no more
+ * `busy`: another relay publishes. `held`: the consumer is behind, so nothing was read. `more`: there are more rows, which the broker may accept. `last`: there were no more
  * than those of the batch. `none`: nothing was published.
  */
-type BatchResult = 'busy' | 'more' | 'last' | 'none';
+type BatchResult = 'busy' | 'held' | 'more' | 'last' | 'none';
 
 export interface RelayOptions {
   database: Knex;
@@ -77,8 +50,8 @@ export interface RelayOptions {
 }
 
 /**
- * Publishes a service's outbox in the order of the rows' IDs, and so the events of one resource in the order of its
- * revisions or versions. Any number of relays may run: one publishes at a time, and the next batch may be another's. A
+ * Publishes a service's outbox, by turns of the workspaces (ADR 48), and the rows of each in the order of their IDs: so the
+ * events of one resource in the order of its revisions or versions. Any number of relays may run: one publishes at a time, and the next batch may be another's. A
  * row is deleted only after the broker has confirmed its message, or together with its insertion as a dead letter. Wake
  * the relay after a commit; it also polls periodically.
  */
@@ -97,6 +70,10 @@ export function startRelay(options: RelayOptions): PeriodicTask {
       await delay(LOOK_AGAIN);
       return true;
     }
+    if (result === 'held') {
+      await delay(LOOK_AGAIN);
+      return true;
+    }
     if (result === 'last') await delay(Math.max(0, GATHERING - (performance.now() - start)));
     return result === 'more';
   };
@@ -106,7 +83,7 @@ export function startRelay(options: RelayOptions): PeriodicTask {
   const publishRest = async () => {
     for (let looks = 0; looks < LAST_LOOKS && broker.connected; looks += 1) {
       const result = await publishBatch();
-      if (result === 'last' || result === 'none') return;
+      if (result === 'last' || result === 'none' || result === 'held') return;
       if (result === 'more') looks = 0;
       else await delay(LOOK_AGAIN);
     }
@@ -127,7 +104,8 @@ export function startRelay(options: RelayOptions): PeriodicTask {
 function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER }: RelayOptions) {
   const published = observeOutbox(database, metrics);
   const maxRows = Math.min(BATCH.rows, broker.batchSize ?? BATCH.rows);
-  const begin = beginBatch({ rows: maxRows, bytes: BATCH.bytes, frozenAfter });
+  const room = queueRoom(broker);
+  let after = NO_WORKSPACE;
 
   /** Publishes the rows, and returns those that are finished. */
   const publish = async (rows: readonly BatchRow[], connection: BorrowedConnection): Promise<BatchRow[]> => {
@@ -142,24 +120,28 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       // Without a queue for its type an event is unroutable by design.
       if (outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(row.type))) finished.push(row);
     }
+    room.used(finished);
     return finished;
   };
 
-  return async (): Promise<BatchResult> =>
-    withConnection(database, async (connection) => {
-      const [, , lock, read] = await connection.runTogether(begin);
-      const rows = read as BatchRow[];
+  return async (): Promise<BatchResult> => {
+    const limits = await room.limits({ ...BATCH, rows: maxRows });
+    if (limits === undefined) return 'held';
+    return withConnection(database, async (connection) => {
+      const results = await connection.runTogether(beginBatch({ ...limits, after, frozenAfter }));
+      const { isLocked, rows, hasMore, after: next } = readBatch(results);
+      after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, connection);
       const ids = finished.map(({ id }) => id);
       await connection.runTogether([
         ...(ids.length === 0 ? [] : [`delete from outbox where id = any('{${ids.join(',')}}')`]),
         'commit',
       ]);
-      if (lock?.[0]?.['locked'] !== 'true') return 'busy';
+      if (!isLocked) return 'busy';
       if (finished.length === 0) return 'none';
-      const { total } = rows[0] as BatchRow;
-      return total === maxRows || rows.length < total ? 'more' : 'last';
+      return hasMore ? 'more' : 'last';
     });
+  };
 }
 
 const INSERT_DEAD_LETTER = `

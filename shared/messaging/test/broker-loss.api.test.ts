@@ -130,6 +130,16 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
     await eventually(() => bodies.includes('after'));
   });
 
+  test('the messages that wait in a queue are counted, again after the queue was missing', async () => {
+    const [queue, type] = [QUEUES.incidentFeeds, 'customer-impact.updated'];
+    for (const text of ['one', 'two']) await publishSafely(open.broker, newMessage(type, text));
+    expect(await open.broker.countWaiting(queue)).toBe(2);
+    await channel.deleteQueue(queueName(open.namespace, queue));
+    expect(await open.broker.countWaiting(queue)).toBeUndefined();
+    await eventually(async () => (await open.broker.publish([newMessage(type, 'three')]))[0] === 'confirmed');
+    expect(await open.broker.countWaiting(queue)).toBe(1);
+  });
+
   test('a rejected message is in the dead-letter queue, unchanged', async () => {
     collect(open.broker, QUEUES.incidentFeeds, () => 'dead-letter');
     const message = newMessage('customer-impact.updated', '{"evidence":true}');

@@ -102,8 +102,8 @@ const insertWith = (keyState: string) => `
     select number, ${VALUES.join(', ')} from numbered
     returning id, number
   ), stored_event as (
-    insert into outbox (message_id, type, body, trace_context)
-    select $3::uuid, $4, ${filled('$5')}, $9::text from created
+    insert into outbox (message_id, workspace_id, type, body, trace_context)
+    select $3::uuid, ${WORKSPACE}, $4, ${filled('$5')}, $9::text from created
   )`;
 
 /** What the statement does with a key, and the parameters for it. */

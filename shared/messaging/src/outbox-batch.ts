@@ -1,0 +1,97 @@
+import type { OutboxRow } from './outbox.ts';
+
+/** The class of the advisory locks of relays. */
+const LOCK_CLASS = 0x6f757462;
+
+/** What a batch may have at most. */
+export interface BatchLimits {
+  rows: number;
+  bytes: number;
+  /** Rows of one workspace. */
+  perWorkspace: number;
+}
+
+export interface BatchRow extends OutboxRow {
+  id: number;
+}
+
+/** The rows that were read, and what was left. */
+export interface ReadBatch {
+  /** Whether this relay holds the lock of the outbox; if not, there are no rows. */
+  isLocked: boolean;
+  rows: BatchRow[];
+  /** Whether the outbox has rows that did not fit. */
+  hasMore: boolean;
+  /** The workspace after which the next batch begins. */
+  after: number;
+}
+
+/**
+ * Begins the transaction of a batch: takes the lock of the outbox, if no other relay has it, and reads the first rows of
+ * each workspace that has any, one of each workspace in turn, up to a number and to so many bytes, but one at least. A
+ * loose index scan finds the workspaces, so the cost does not depend on what one of them has queued. If there are more
+ * workspaces than rows in a batch, the next batch begins after the last of them. With few workspaces each may have twice
+ * its part, for what others leave.
+ *
+ * The rows are read by a statement of their own: its snapshot must be later than the lock, or it would show rows that
+ * are published.
+ * @param options.frozenAfter milliseconds without a statement after which the server ends the transaction
+ */
+export const beginBatch = (options: BatchLimits & { after: number; frozenAfter: number }): string[] => [
+  'begin isolation level read committed',
+  `select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`,
+  `select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
+    as locked`,
+  `with recursive workspaces as (
+    (select workspace_id, 1 as nth from outbox
+      where current_setting('tocsin.publishes', true) = 'true' and workspace_id > ${options.after}
+      order by workspace_id limit 1)
+    union all
+    select next.workspace_id, nth + 1 from workspaces cross join lateral (
+      select workspace_id from outbox where workspace_id > workspaces.workspace_id order by workspace_id limit 1
+    ) as next
+    where nth < ${options.rows}
+  ), shares as materialized (
+    select count(*) as workspaces, max(workspace_id) as last_workspace,
+      least(${options.perWorkspace}, ceil(2.0 * ${options.rows} / greatest(1, count(*))))::bigint as share
+    from workspaces
+  ), waiting as (
+    select head.id, workspaces.workspace_id, head.turn from workspaces cross join lateral (
+      select id, row_number() over (order by id) as turn from outbox
+      where workspace_id = workspaces.workspace_id order by id limit (select share from shares)
+    ) as head
+  ), chosen as (
+    select id, workspace_id, turn, count(*) over () as total, max(turn) over () as longest from waiting
+    order by turn, workspace_id limit ${options.rows}
+  )
+  select id, message_id, workspace_id, type, body, trace_context,
+    workspaces = ${options.rows} as has_more_workspaces, last_workspace,
+    count(*) over () < total or longest = share as has_more_rows
+  from (
+    select outbox.id, message_id, outbox.workspace_id, type, body, trace_context,
+      turn, total, longest, share, workspaces, last_workspace,
+      sum(octet_length(body)) over (order by turn, outbox.workspace_id) as sum_of_bytes
+    from chosen join outbox on outbox.id = chosen.id cross join shares
+  ) as measured
+  where sum_of_bytes <= ${options.bytes} or sum_of_bytes = octet_length(body)
+  order by turn, workspace_id`,
+];
+
+/** Reads the results of `beginBatch`. */
+export function readBatch([, , lock, read]: readonly (readonly Record<string, unknown>[])[]): ReadBatch {
+  const rows = (read ?? []) as unknown as (BatchRow & {
+    has_more_workspaces: boolean;
+    has_more_rows: boolean;
+    last_workspace: number;
+  })[];
+  const [first] = rows;
+  return {
+    isLocked: lock?.[0]?.['locked'] === 'true',
+    rows,
+    hasMore: first !== undefined && (first.has_more_workspaces || first.has_more_rows),
+    after: first?.has_more_workspaces === true ? first.last_workspace : NO_WORKSPACE,
+  };
+}
+
+/** Before the first workspace; rows without one have 0. */
+export const NO_WORKSPACE = -1;
