@@ -72,11 +72,11 @@ export async function copyRow({ sql }: AttackContext, { table, id, count, set }:
   );
 }
 
-/** Copies an incident `count` times; `customFields` is an SQL expression for the values that lists show. */
+/** Copies an incident `count` times; `customFields` is an SQL expression for the values that lists show, `set` as of `copyRow`. */
 export async function copyIncident(
   context: AttackContext,
   workspace: Workspace,
-  { id, count, customFields }: { id: number; count: number; customFields?: string },
+  { id, count, customFields, set }: { id: number; count: number; customFields?: string; set?: Copies['set'] },
 ): Promise<void> {
   const last = `(select last from incident.incident_counters as counter where counter.workspace_id = ${workspace.id})`;
   await copyRow(context, {
@@ -88,6 +88,7 @@ export async function copyIncident(
       title: `'Hostile ' || copy`,
       created_at: `original.created_at - copy * interval '1 second'`,
       ...(customFields !== undefined && { custom_fields: customFields }),
+      ...set,
     },
   });
   await context.sql.query('update incident.incident_counters set last = last + $2 where workspace_id = $1', [

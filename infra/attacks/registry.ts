@@ -4,6 +4,7 @@ import { connectionAttacks } from './families/connections.ts';
 import { crowdAttacks } from './families/crowds.ts';
 import { definitionAttacks } from './families/definitions.ts';
 import { faultAttacks } from './families/faults.ts';
+import { growingAnswerAttacks } from './families/growing-answers.ts';
 import { pageAttacks } from './families/pages.ts';
 import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
@@ -17,6 +18,7 @@ export const ATTACKS: readonly Attack[] = [
   ...searchAttacks,
   ...valueAttacks,
   ...pageAttacks,
+  ...growingAnswerAttacks,
   ...definitionAttacks,
   ...crowdAttacks,
   ...readerAttacks,

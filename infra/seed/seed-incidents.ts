@@ -30,6 +30,10 @@ export async function seedIncidents(client: pg.Client, size: Size, print: (line:
     insert into incident_counters (workspace_id, last)
     select workspace_id, max(number) from incidents group by workspace_id`);
   await client.query(`
+    insert into service_references (workspace_id, value, incidents)
+    select workspace_id, service, count(*) from incidents
+    where archived_at is null and service <> '' group by workspace_id, service`);
+  await client.query(`
     insert into mrr_currencies (workspace_id, currency)
     select distinct workspace_id, amount ->> 'currency' from incidents, jsonb_array_elements(mrr) as amount`);
   await client.query(`select setval(pg_get_serial_sequence('incidents', 'id'), max(id)) from incidents`);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
 import { asService, asUser, httpClient } from '@tocsin/testing';
-import { startService, type TestService } from './service.ts';
+import { down, up } from '../migrations/20261124031500_count_service_references.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;
 beforeAll(async () => void (service = await startService()));
@@ -93,6 +94,76 @@ test('at most a hundred are returned, and truncation is reported', async () => {
   const cut = await ask(6);
   expect(cut.truncated).toBe(true);
   expect(cut.references).toHaveLength(100);
+});
+
+test('frequent values are in the order of their counts', async () => {
+  const numbers = { 'five thousand': 5_000, 'one thousand': 1_000, two: 2, 'the next': 1_001 };
+  await declare(9, ...Object.keys(numbers));
+  const database = openOwnDatabase(service);
+  for (const [value, incidents] of Object.entries(numbers))
+    await database('service_references').where({ workspace_id: 9, value }).update({ incidents });
+  await database.destroy();
+  await declare(9, 'one thousand');
+  expect(await ask(9)).toEqual({
+    references: [
+      { value: 'five thousand', incident_count: 5_000 },
+      { value: 'one thousand', incident_count: 1_001 },
+      { value: 'the next', incident_count: 1_001 },
+      { value: 'two', incident_count: 2 },
+    ],
+    truncated: false,
+  });
+});
+
+test('changes at the same time are counted, whatever values they leave and reach', async () => {
+  const values = ['alpha', 'beta', 'gamma', 'café', '', '\u{1F525}', '\uFF21'];
+  const { ids, client } = await declare(7, ...values, 'alpha', 'beta');
+  const move = async (id: number, step: number) => {
+    const path = `/api/v1/incidents/${id}`;
+    const { revision } = (await client.get(path)).body.incident;
+    const answer =
+      step % 3 === 2
+        ? await client.post(`${path}/archive`)
+        : await client.patch(
+            path,
+            { service: values[(id * (step + 1)) % values.length] },
+            { 'If-Service-Resource-Version': String(revision) },
+          );
+    expect(answer.status).toBe(200);
+    if (step % 3 === 2 && id % 2 === 0) expect((await client.post(`${path}/restore`)).status).toBe(200);
+    return step % 3 !== 2 || id % 2 === 0;
+  };
+  await Promise.all([
+    ...ids.map(async (id) => {
+      for (let step = 0; step < 6; step += 1) if (!(await move(id, step))) return;
+    }),
+    declare(7, 'alpha', 'alpha', 'beta'),
+    declare(7, 'beta', 'alpha'),
+  ]);
+  const { body } = await client.get('/api/v1/incidents?limit=100');
+  const counts = new Map<string, number>();
+  for (const { service: value } of body.incidents as { service: string }[])
+    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  const bytes = (value: string) => Buffer.from(value);
+  const references = Array.from(counts, ([value, incident_count]) => ({ value, incident_count })).sort(
+    (a, b) => b.incident_count - a.incident_count || Buffer.compare(bytes(a.value), bytes(b.value)),
+  );
+  expect(await ask(7)).toEqual({ references, truncated: false });
+});
+
+test('the migration counts the incidents that exist', async () => {
+  const workspaces = [1, 4, 6, 7];
+  const before = await Promise.all(workspaces.map(ask));
+  const database = openOwnDatabase(service);
+  const stored = async () =>
+    database('service_references').whereNot('workspace_id', 9).orderByRaw('workspace_id, value');
+  const counted = await stored();
+  await down(database);
+  await up(database);
+  expect(counted.length).toBeGreaterThan(100);
+  expect(await stored()).toEqual(counted);
+  await database.destroy();
+  expect(await Promise.all(workspaces.map(ask))).toEqual(before);
 });
 
 test('only services may call the route', async () => {

@@ -2,7 +2,7 @@ import { INTERNAL_PATHS, type LastIncidentNumber, type UnmanagedReferences } fro
 import { internalRoute } from '@tocsin/http';
 import { z } from 'zod';
 import { lastNumber } from '../store/last-number.ts';
-import { unmanagedReferences } from '../store/unmanaged-references.ts';
+import { unmanagedReferences } from '../store/service-references.ts';
 import type { Dependencies } from '../usecases/context.ts';
 
 const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });

@@ -9,6 +9,7 @@ import { ConfigurationChanged } from './configuration-store.ts';
 import { INCIDENT_TABLE, type IncidentRow, toColumns } from './incident-row.ts';
 import { insertProvisioning, type NewProvisioning, provisioningParameter } from './insert-provisioning.ts';
 import { LIST_COLUMNS, type ListColumn } from './list-columns.ts';
+import { addReference } from './service-references.ts';
 import { toRecords, VALUE_COLUMNS, valueRows } from './value-row.ts';
 
 /**
@@ -82,7 +83,7 @@ const insertValues = (parameter: string) => `, inserted_values as (
 
 /**
  * Writes a new incident in one statement and one round trip: the number (as late as possible, because the counter's row is
- * locked until the commit), the incident, its values, its provisioning, its event and the outcome of its Idempotency-Key. It
+ * locked until the commit), the incident, its values, its provisioning, its service, its event and the outcome of its Idempotency-Key. It
  * writes nothing if the key is not free, the configuration has changed or the quota is used up: the condition of the conflict
  * sees the row as it is after locking, not as it was when the statement began. Incidents are never deleted, so the last
  * number is how many there are.
@@ -128,24 +129,29 @@ function keyPartOf({ key, text }: NonNullable<IncidentInsert['key']>, first: num
   };
 }
 
-/** An optional part of the statement and its only parameter, as JSON. */
+/** After the counter's row, so creates in a workspace do not wait for each other here. */
+const countReference = (parameter: string) => `, counted_reference as (
+    ${addReference({ workspace: WORKSPACE, value: parameter, from: 'from created' })}
+  )`;
+
+/** An optional part of the statement and its only parameter. */
 interface OptionalPart {
   name: string;
   sql: (parameter: string) => string;
-  json: string;
+  value: string;
 }
 
 function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): OptionalPart[] {
   const parts: OptionalPart[] = [];
   if (values.length > 0) {
     const set = { at: incident.createdAt, by: incident.createdBy };
-    const json = JSON.stringify(toRecords(values, set));
-    parts.push({ name: 'values', sql: insertValues, json });
+    parts.push({ name: 'values', sql: insertValues, value: JSON.stringify(toRecords(values, set)) });
   }
   if (provisioning !== undefined) {
     const sql = (parameter: string) => insertProvisioning(parameter, WORKSPACE);
-    parts.push({ name: 'provisioning', sql, json: provisioningParameter(provisioning) });
+    parts.push({ name: 'provisioning', sql, value: provisioningParameter(provisioning) });
   }
+  if (incident.service !== '') parts.push({ name: 'service', sql: countReference, value: incident.service });
   return parts;
 }
 
@@ -199,7 +205,7 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
     database,
     ['insert-incident', keyPart.name ?? [], parts.map(({ name }) => name)].flat().join('-'),
     `${insertWith(keyPart.state)}${keyPart.sql}${extra.join('')}${RESULT}`,
-    [...parameters, ...parts.map(({ json }) => json)],
+    [...parameters, ...parts.map(({ value }) => value)],
   );
   key?.key.check(result?.key_state);
   if (result === undefined) throw new ConfigurationChanged();

@@ -7,6 +7,7 @@ import { incidentReference, incidentSnapshot, timelineEventSnapshot } from '../d
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { insertChangelogEntry } from '../store/changelog-store.ts';
 import { updateOfIncident } from '../store/incident-store.ts';
+import { countReferences } from '../store/service-references.ts';
 import type { Author } from './context.ts';
 
 /** What happened to one timeline event. */
@@ -49,6 +50,7 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   if (changes.length > 0) {
     statements.push(insertChangelogEntry({ incidentId: id, revision, actor: author.actor, changedAt: now, changes }));
   }
+  statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });
   if (events.length > MAX_INSERTED_ROWS) {
     await runTogether(trx, statements);

@@ -1,0 +1,65 @@
+import type { UnmanagedReferences } from '@tocsin/contracts';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/runtime';
+import type { Incident } from '../domain/incident.ts';
+
+/** contract: Limits */
+const MAX_REFERENCES = 100;
+/** All values with at least as many incidents have this rank. */
+const HIGHEST_RANK = 1_000;
+
+/** Counts one more incident for a value, for each row of `from`. The parameters are SQL. */
+export const addReference = ({ workspace, value, from = '' }: { workspace: string; value: string; from?: string }) => `
+  insert into service_references as counted (workspace_id, value, incidents)
+  select ${workspace}::bigint, ${value}::text, 1 ${from}
+  on conflict (workspace_id, value) do update set incidents = counted.incidents + 1`;
+
+const ADD = addReference({ workspace: '$1', value: '$2' });
+const REMOVE = 'update service_references set incidents = incidents - 1 where workspace_id = $1 and value = $2';
+const DELETE = 'delete from service_references where workspace_id = $1 and value = $2 and incidents <= 0';
+
+type Referring = Pick<Incident, 'workspaceId' | 'service' | 'archivedAt'>;
+
+const countedValue = ({ service, archivedAt }: Referring) => (archivedAt === null ? service : '');
+
+/**
+ * Counts what a change of an incident does to the values that incidents name as their service. All changes lock values in
+ * the same order, so no two of them wait for each other.
+ */
+export function countReferences(before: Referring, after: Referring): PreparedStatement[] {
+  const [left, reached] = [countedValue(before), countedValue(after)];
+  if (left === reached) return [];
+  const { workspaceId } = after;
+  const removal = [
+    { name: 'remove-service-reference', text: REMOVE, values: [workspaceId, left] },
+    { name: 'delete-service-reference', text: DELETE, values: [workspaceId, left] },
+  ];
+  const addition = [{ name: 'add-service-reference', text: ADD, values: [workspaceId, reached] }];
+  const statements = [left === '' ? [] : removal, reached === '' ? [] : addition];
+  return (left < reached ? statements : statements.reverse()).flat();
+}
+
+const unmanagedOf = (ranks: string, order: string) => `
+  (select value, incidents from service_references as counted
+   where workspace_id = $1 and ${ranks} and not exists (
+     select 1 from replica_services where workspace_id = $1 and slug = counted.value)
+   order by ${order} desc, value limit ${MAX_REFERENCES + 1})`;
+
+/** Read in the order of an index; only the few values of the highest rank are sorted. */
+const UNMANAGED = `
+  select value, incidents as incident_count from (
+    ${unmanagedOf(`rank = ${HIGHEST_RANK}`, 'incidents')}
+    union all
+    ${unmanagedOf(`rank < ${HIGHEST_RANK}`, 'rank')}
+  ) as most_frequent
+  order by incidents desc, value limit ${MAX_REFERENCES + 1}`;
+
+/**
+ * Returns the `service` values of a workspace's active incidents that match no slug of the catalog (contract: Catalog), the
+ * most frequent first. Archived services count as matches.
+ */
+export async function unmanagedReferences(db: Knex, workspaceId: number): Promise<UnmanagedReferences> {
+  const rows = await runPrepared<UnmanagedReferences['references'][number]>(db, 'unmanaged-references', UNMANAGED, [
+    workspaceId,
+  ]);
+  return { references: rows.slice(0, MAX_REFERENCES), truncated: rows.length > MAX_REFERENCES };
+}
