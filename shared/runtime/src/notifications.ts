@@ -31,6 +31,8 @@ export function listenForNotifications(options: {
 }): NotificationListener {
   const { heartbeatInterval = HEARTBEAT_INTERVAL } = options;
   const stopping = new AbortController();
+  /** Ends the session under way, if there is one. */
+  let endSessionUnderWay = (): void => undefined;
 
   const session = async (): Promise<void> => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -44,7 +46,7 @@ export function listenForNotifications(options: {
     client.on('error', () => resolve());
     client.on('end', () => resolve());
     // Does not end the client here: a client that is ended while it connects emits no event.
-    stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+    endSessionUnderWay = resolve;
     client.on('notification', ({ payload = '' }) => options.onNotification(payload));
     try {
       await client.connect();
@@ -80,6 +82,7 @@ export function listenForNotifications(options: {
   return {
     stop: async () => {
       stopping.abort();
+      endSessionUnderWay();
       await running;
     },
   };

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+import { mock } from 'node:test';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
 import pg from 'pg';
@@ -38,6 +40,15 @@ async function asAdministrator(run: (client: pg.Client) => Promise<unknown>): Pr
 const notify = async (payload: string) =>
   asAdministrator(async (client) => client.query('select pg_notify($1, $2)', [CHANNEL, payload]));
 
+const endSessions = async (application: string) =>
+  asAdministrator(async (client) =>
+    client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = $1`,
+      [application],
+    ),
+  );
+
 test('a listener whose server has vanished connects again, says so, and hears the next notification', async () => {
   await notify('one');
   await eventually(() => payloads.length === 1, { what: 'the first notification' });
@@ -49,15 +60,40 @@ test('a listener whose server has vanished connects again, says so, and hears th
 });
 
 test('a listener whose session the server has ended connects again', async () => {
-  await asAdministrator(async (client) =>
-    client.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'test-listener'`,
-    ),
-  );
+  await endSessions('test-listener');
   await eventually(() => connects >= 3, { what: 'another connection' });
   await notify('three');
   await eventually(() => payloads.includes('three'), { what: 'the third notification' });
+});
+
+test('a connection that has ended leaves nothing behind that waits for the stop', async () => {
+  const signals = new Set<AbortSignal>();
+  const add = Reflect.get(EventTarget.prototype, 'addEventListener') as EventTarget['addEventListener'];
+  const watched = mock.method(EventTarget.prototype, 'addEventListener', function (this: EventTarget, ...options) {
+    if (this instanceof AbortSignal) signals.add(this);
+    add.apply(this, options);
+  } as typeof add);
+  let connected = 0;
+  const counted = listenForNotifications({
+    url: database.adminUrl,
+    channel: CHANNEL,
+    application: 'test-counted',
+    log: createLogger({ app: 'test', level: 'silent' }),
+    onConnect: () => (connected += 1),
+    onNotification: () => undefined,
+  });
+  try {
+    for (let count = 1; count <= 4; count += 1) {
+      await eventually(() => connected === count, { what: `connection ${count}` });
+      if (count < 4) await endSessions('test-counted');
+    }
+    // Only the heartbeat of the present connection may wait.
+    const counts = Array.from(signals, (signal) => getEventListeners(signal, 'abort').length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(1);
+  } finally {
+    watched.mock.restore();
+    await counted.stop();
+  }
 });
 
 test('a listener stops although its server does not respond', async () => {
