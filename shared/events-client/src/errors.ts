@@ -1,12 +1,20 @@
 /**
  * `connection`: the connection, its channel or the queue is lost, or cannot be set up; the consumer connects again.
  * `broken_message`, `newer_version`: the message is now in the dead-letter queue. `handler_failed`: `handle` has
- * rejected; the message is delivered again, or is in the dead-letter queue after its last delivery. `handler_late`:
- * `handle` has not ended within its time; its signal is aborted. `outage`: `isOutage` has recognised the error of
+ * rejected, or was given up; the message is delivered again, or is in the dead-letter queue after its last delivery.
+ * `handler_late`: `handle` has not ended within its time; its signal is aborted. `outage`: `isOutage` has recognised the error of
  * `handle`; the consumer pauses.
  */
 export type ConsumerErrorCode =
   'connection' | 'broken_message' | 'newer_version' | 'handler_failed' | 'handler_late' | 'outage';
+
+/**
+ * What `work` of `Remember` rejects with when the consumer gives a handler up. The handler may still use the transaction,
+ * which must not be used for anything else.
+ */
+export class HandlerGivenUp extends Error {
+  override readonly name = 'HandlerGivenUp';
+}
 
 /** What `onError` receives. `cause` is the original error. */
 export class ConsumerError extends Error {

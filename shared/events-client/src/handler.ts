@@ -1,6 +1,6 @@
 import type { ConsumeMessage } from 'amqplib';
 import { nth, pause } from './backoff.ts';
-import { ConsumerError } from './errors.ts';
+import { ConsumerError, HandlerGivenUp } from './errors.ts';
 import type { TocsinEvent } from './event-types.ts';
 import type { HandleContext, Settings } from './options.ts';
 import { positionOf } from './position.ts';
@@ -84,7 +84,10 @@ export function deliveryHandler<Transaction>(options: HandlerOptions<Transaction
   };
 }
 
-/** Calls the handler with a signal that is aborted when its time is over. */
+/**
+ * Calls the handler with a signal that is aborted when its time is over.
+ * @throws HandlerGivenUp when the handler has not ended some time after that
+ */
 async function handleInTime<Transaction>(
   { settings, handle, ending, report }: HandlerOptions<Transaction>,
   event: TocsinEvent,
@@ -92,14 +95,21 @@ async function handleInTime<Transaction>(
 ): Promise<void> {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error('the consumer stops'));
-  const timer = setTimeout(() => {
-    report(new ConsumerError('handler_late', `handle has not ended within ${settings.handleTimeout} ms`, { event }));
-    controller.abort(new Error('the time to handle the event is over'));
-  }, settings.handleTimeout);
+  const { handleTimeout, giveUpTimeout } = settings;
+  let timer: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      report(new ConsumerError('handler_late', `handle has not ended within ${handleTimeout} ms`, { event }));
+      controller.abort(new Error('the time to handle the event is over'));
+      const giveUp = () =>
+        reject(new HandlerGivenUp(`handle has not ended within ${giveUpTimeout} ms after its abort`));
+      timer = setTimeout(giveUp, giveUpTimeout);
+    }, handleTimeout);
+  });
   ending.addEventListener('abort', abort);
   try {
     if (ending.aborted) abort();
-    await handle(event, { ...context, signal: controller.signal });
+    await Promise.race([handle(event, { ...context, signal: controller.signal }), givenUp]);
   } finally {
     clearTimeout(timer);
     ending.removeEventListener('abort', abort);

@@ -1,6 +1,6 @@
 export type { Connection } from './connection.ts';
 export { consume, type EventConsumer } from './consume.ts';
-export { ConsumerError, type ConsumerErrorCode } from './errors.ts';
+export { ConsumerError, type ConsumerErrorCode, HandlerGivenUp } from './errors.ts';
 export {
   type CustomField,
   type Envelope,

@@ -54,6 +54,11 @@ export interface ConsumeOptions<Pattern extends TypePattern, Transaction = undef
   isOutage?: (error: unknown) => boolean;
   /** Milliseconds until the signal of a handler is aborted; default 60,000. */
   handleTimeout?: number;
+  /**
+   * Milliseconds from then until the consumer gives the handler up, as if it had rejected; default 10,000. Its event is
+   * delivered again, and others of its resource are handled, although the handler may still run.
+   */
+  giveUpTimeout?: number;
   /** Milliseconds that `stop` waits for handlers; default 10,000. */
   stopTimeout?: number;
   /** Bytes of the largest message that is read; default `MAX_EVENT_BYTES`. */
@@ -112,6 +117,7 @@ export function checkOptions<Pattern extends TypePattern, Transaction>(options: 
     retryDelays: retryDelays.map((delay) => whole('retryDelays', delay, [0, MAX_TIME])),
     isOrdered: options.order === 'revision',
     handleTimeout: whole('handleTimeout', options.handleTimeout ?? 60_000, [1, MAX_TIME]),
+    giveUpTimeout: whole('giveUpTimeout', options.giveUpTimeout ?? 10_000, [1, MAX_TIME]),
     stopTimeout: whole('stopTimeout', options.stopTimeout ?? 10_000, [0, MAX_TIME]),
     maxBytes: whole('maxBytes', options.maxBytes ?? MAX_EVENT_BYTES, [1, 536_870_912]),
   };

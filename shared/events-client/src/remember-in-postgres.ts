@@ -1,3 +1,4 @@
+import { HandlerGivenUp } from './errors.ts';
 import type { Remember } from './remember.ts';
 
 /** The part of a connection that is used; a client of a `pg.Pool` has it. */
@@ -59,6 +60,11 @@ export function rememberInPostgres<Client extends PostgresClient>(options: {
         throw new Error('the transaction was rolled back, because one of its statements failed');
       return result;
     } catch (error) {
+      if (error instanceof HandlerGivenUp) {
+        // The handler may still use the connection. Closing it rolls the transaction back.
+        broken = error;
+        throw error;
+      }
       await client.query('rollback').catch((failure: unknown) => {
         broken = failure instanceof Error ? failure : new Error('cannot roll back');
       });

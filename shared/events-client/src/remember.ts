@@ -18,8 +18,9 @@ export type Outcome = 'handled' | 'duplicate' | 'outdated';
 export interface Remember<Transaction = undefined> {
   /**
    * Calls `work` unless the event is a duplicate or outdated: its revision is smaller than the last one of its resource.
-   * Rejects if `work` does, and then records nothing. Never called concurrently for the same event, nor, with
-   * `order: 'revision'`, for the same resource by one consumer; other processes may call it at the same time.
+   * Rejects if `work` does, and then records nothing. After `HandlerGivenUp` the handler may still use the transaction.
+   * Never called concurrently for the same event, nor, with `order: 'revision'`, for the same resource by one consumer;
+   * other processes may call it at the same time.
    */
   once(event: HandledEvent, work: (transaction: Transaction) => Promise<void>): Promise<Outcome>;
 }

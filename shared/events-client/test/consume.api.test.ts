@@ -241,6 +241,30 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     });
   });
 
+  test('gives a handler up that ignores its signal, and handles the event and others of its resource', async () => {
+    const handled: number[] = [];
+    let isFirst = true;
+    const handle = async (event: TocsinEvent<'incident.updated'>) => {
+      if (isFirst) {
+        isFirst = false;
+        await new Promise(() => undefined);
+      }
+      handled.push(event.data.incident.revision);
+    };
+    const limits = { handleTimeout: 50, giveUpTimeout: 50, concurrency: 1 };
+    const types = ['incident.updated'] as const;
+    const consumer = start(
+      consume({ connection, queue, types, handle, order: 'revision', ...limits, ...QUICK, ...record.callbacks }),
+    );
+    await consuming(consumer);
+    await publish(broker.url, [incidentEvent(1), incidentEvent(1, { revision: 2 })]);
+    const outcomes = await outcomesOf(3);
+    expect(outcomes[0]).toBe('handler_failed');
+    expect(handled).toContain(2);
+    expect(record.errors.map(({ code }) => code)).toEqual(['handler_late', 'handler_failed']);
+    expect(await consumer.stop()).toEqual({ unfinished: 0 });
+  });
+
   test('consumes again after its queue was deleted, and with one consumer only', async () => {
     const remember = rememberInMemory();
     const consumer = start(

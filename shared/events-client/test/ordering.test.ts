@@ -159,6 +159,7 @@ describe('options that are not valid', () => {
     ['retryDelays', { retryDelays: [] }],
     ['retryDelays', { retryDelays: [-1] }],
     ['handleTimeout', { handleTimeout: Infinity }],
+    ['giveUpTimeout', { giveUpTimeout: 0 }],
     ['stopTimeout', { stopTimeout: Number.NaN }],
     ['maxBytes', { maxBytes: 0 }],
     ['expireAfter', { expireAfter: 10 }],

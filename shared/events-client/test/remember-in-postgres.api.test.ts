@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import pg from 'pg';
-import { POSTGRES_TABLES, rememberInPostgres } from '../src/index.ts';
+import { HandlerGivenUp, POSTGRES_TABLES, rememberInPostgres } from '../src/index.ts';
 
 describe('what is remembered in Postgres', () => {
   let database: TestDatabase;
@@ -51,6 +51,20 @@ describe('what is remembered in Postgres', () => {
     await expect(failing).rejects.toThrow('failed');
     expect(await effects()).toEqual([]);
     expect(await remember().once(event, effect(event.id))).toBe('handled');
+  });
+
+  test('records nothing of a handler that is given up, whose connection is closed', async () => {
+    const event = entry(7);
+    let late: Promise<unknown> | undefined;
+    const givenUp = remember().once(event, async (client) => {
+      await effect(event.id)(client);
+      late = client.query('select pg_sleep(60)').catch((error: unknown) => error);
+      throw new HandlerGivenUp('given up');
+    });
+    await expect(givenUp).rejects.toThrow('given up');
+    expect(await late).toBeInstanceOf(Error);
+    expect(await remember().once(event, effect(event.id))).toBe('handled');
+    expect(await effects()).toEqual([{ event_id: event.id }]);
   });
 
   test('fails if the handler hides that a statement has failed', async () => {
