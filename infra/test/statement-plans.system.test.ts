@@ -20,7 +20,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
-import { storageStore } from '../../services/incident/src/store/storage-store.ts';
+import { storageStore, sweepKeyStorage } from '../../services/incident/src/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/store/feed-reader.ts';
@@ -499,6 +499,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
     for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
+    await sweepKeyStorage(databases.get('incident')!, 24);
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await forgetExpiredSecrets(webhook, before);

@@ -20,6 +20,7 @@ import { configurations } from './store/configuration-store.ts';
 import { fieldDefinitions } from './store/field-definitions.ts';
 import { ownerTeams } from './store/owner-teams.ts';
 import { catalogs } from './store/list/catalog.ts';
+import { sweepKeyStorage } from './store/storage-store.ts';
 import { chats, type ChatTimeout } from './usecases/chats.ts';
 import type { Dependencies } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
@@ -111,6 +112,10 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       {
         name: 'deleting expired idempotency keys',
         work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
+      },
+      {
+        name: 'deleting the counts of expired idempotency keys',
+        work: async () => sweepKeyStorage(database, base.limits.idempotencyHours),
       },
       {
         name: 'rotating the encryption of chat tokens',

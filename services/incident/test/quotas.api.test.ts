@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { sweepKeyStorage } from '../src/store/storage-store.ts';
 import { openOwnDatabase } from './service.ts';
 import { AT, declareFrom, type ImportingService, jsonDocument, startImporting } from './source-import.ts';
 
@@ -229,6 +230,31 @@ describe('the quota of storage', () => {
     const empty = { values: slugs.map((slug) => ({ slug, value: null })) };
     expect((await client.patch(`${path}/custom-fields`, empty)).status).toBe(200);
     expect((await patch(client, { impact_summary: '', regions: [] })).status).toBe(200);
+  });
+
+  test('counts the responses that are kept with idempotency keys, for as long as they are kept', async () => {
+    const { id, client, withQuotas } = workspaceWith({ storage_mb: 1 });
+    const roomy = withQuotas({});
+    const path = await declare(client);
+    for (let count = 0; count * 50_000 < MEBIBYTE; count += 1) {
+      const key = { 'Idempotency-Key': `k${count}` };
+      const { status, body } = await roomy.post(`${path}/timeline`, { body: large }, key);
+      expect(status).toBe(201);
+      expect((await roomy.delete(`/api/v1/timeline/${body.event.id}`)).status).toBe(204);
+    }
+    const isAccepted = async () => (await addEvent(client, path, large)).status === 201;
+    const database = openOwnDatabase(service);
+    const own = (table: string) => database(table).where({ workspace_id: id });
+    await own('workspace_storage').update({ due_at: database.fn.now(), next_number: 0, counted_bytes: 0 });
+    const measured = async () =>
+      own('workspace_storage').whereNull('due_at').first<object | undefined>('written_bytes');
+    await eventually(measured, { what: 'a measurement after the deletions', within: 40_000 });
+    expect(await isAccepted()).toBe(false);
+
+    await own('key_storage').update({ hour: database.raw(`hour - interval '26 hours'`) });
+    expect(await sweepKeyStorage(database, 24)).toBe(false);
+    await eventually(isAccepted, { what: 'room after the keys have expired', within: 40_000 });
+    await database.destroy();
   });
 
   test('is known to other processes, and finds room again after deletions', async () => {

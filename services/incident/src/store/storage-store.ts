@@ -6,6 +6,12 @@ export interface WorkspaceBytes {
   bytes: number;
 }
 
+/** What was written for a workspace. */
+export interface WrittenBytes extends WorkspaceBytes {
+  /** Those of responses that are stored with idempotency keys; they are not in `bytes`. */
+  keyBytes: number;
+}
+
 /** Bytes that are counted for each row besides its texts and values. */
 const ROW_BYTES = 256;
 /** Bytes written until a workspace is measured again: this many, or a fiftieth of what it stores. */
@@ -14,6 +20,18 @@ const DUE_PART = 50;
 /** Rows that one step of a measurement may read, and the incidents among them. */
 const STEP_ROWS = 20_000;
 const STEP_INCIDENTS = 500;
+
+/** All that is stored for a workspace, with the responses of its keys. */
+const STORED = `
+  measured_bytes + written_bytes + coalesce((
+    select sum(bytes) from key_storage where workspace_id = stored.workspace_id), 0)::bigint as bytes`;
+
+const ADD_KEYS = `
+  insert into key_storage (workspace_id, hour, bytes)
+  select workspace_id, date_trunc('hour', now()), bytes
+  from unnest(:ids::bigint[], :bytes::bigint[]) as written (workspace_id, bytes)
+  order by workspace_id
+  on conflict (workspace_id, hour) do update set bytes = key_storage.bytes + excluded.bytes`;
 
 /** A new row is due at once. */
 const ADD = `
@@ -25,7 +43,7 @@ const ADD = `
     due_at = coalesce(stored.due_at, case
       when stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
       then now() end)
-  returning workspace_id, measured_bytes + written_bytes as bytes`;
+  returning workspace_id, ${STORED}`;
 
 /** As they are stored, that is compressed; copies for searches are not counted. Reading the size reads no large text. */
 const sizes = (...columns: string[]) =>
@@ -64,7 +82,14 @@ interface Measurement {
 export function storageStore(db: Knex) {
   return {
     /** Adds what was written; returns what these workspaces store. */
-    async add(written: readonly WorkspaceBytes[]): Promise<WorkspaceBytes[]> {
+    async add(written: readonly WrittenBytes[]): Promise<WorkspaceBytes[]> {
+      const withKeys = written.filter(({ keyBytes }) => keyBytes > 0);
+      if (withKeys.length > 0) {
+        await db.raw(ADD_KEYS, {
+          ids: withKeys.map(({ workspaceId }) => workspaceId),
+          bytes: withKeys.map(({ keyBytes }) => keyBytes),
+        });
+      }
       const { rows } = await db.raw<{ rows: { workspace_id: number; bytes: number }[] }>(ADD, {
         ids: written.map(({ workspaceId }) => workspaceId),
         bytes: written.map(({ bytes }) => bytes),
@@ -98,11 +123,24 @@ export function storageStore(db: Knex) {
   };
 }
 
+/** Rows of `key_storage` that are deleted at once. */
+const BATCH = 1_000;
+
+/** Gives back the bytes of keys that are past their retention in hours. Returns whether there may be more. */
+export async function sweepKeyStorage(db: Knex, hours: number): Promise<boolean> {
+  const past = db('key_storage')
+    .select('workspace_id', 'hour')
+    // The last key of an hour is an hour younger than the first.
+    .whereRaw(`hour < now() - make_interval(hours => ?)`, [hours + 1])
+    .limit(BATCH);
+  return (await db('key_storage').whereIn(['workspace_id', 'hour'], past).delete()) === BATCH;
+}
+
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
   const { workspace_id: workspaceId, next_number: after } = due;
   const { rows } = await trx.raw<{ rows: [{ last: number | null; bytes: number }] }>(MEASURE, { workspaceId, after });
   const [{ last, bytes }] = rows;
-  const row = () => trx('workspace_storage').where({ workspace_id: workspaceId });
+  const row = () => trx('workspace_storage as stored').where({ workspace_id: workspaceId });
   if (last !== null) {
     await row().update({
       next_number: last,
@@ -121,6 +159,6 @@ async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<Wor
       counted_bytes: 0,
       written_before: 0,
     })
-    .returning<{ bytes: number }[]>(trx.raw('measured_bytes + written_bytes as bytes'));
+    .returning<{ bytes: number }[]>(trx.raw(STORED));
   return { workspaceId, bytes: measured?.bytes ?? 0 };
 }

@@ -40,7 +40,7 @@ export async function createIncident(dependencies: Dependencies, command: Create
     const { insert, incidentWithPlaceholders, wake } = await prepareIncident(configuration, dependencies, command);
     const text = render(incidentWithPlaceholders);
     const created = await insertIncident(dependencies.database, { ...insert, key: key && { key, text } });
-    wake();
+    wake({ keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
     return { text: fillPlaceholders(text, insert.placeholders, created), revision: insert.incident.revision };
   });
 }
@@ -68,8 +68,8 @@ interface PreparedIncident {
   insert: Omit<IncidentInsert, 'key'>;
   /** For texts that are stored with the incident. */
   incidentWithPlaceholders: Incident;
-  /** Must be called after the commit. */
-  wake: () => void;
+  /** Must be called after the commit, with the bytes of a response that is stored with a key. */
+  wake: (stored?: { keyBytes: number }) => void;
 }
 
 /** Checks everything that can be checked before the insert. */
@@ -147,8 +147,8 @@ async function prepareIncident(
     placeholders,
     event,
   };
-  const wake = () => {
-    dependencies.storage.add(workspace.id, bytes);
+  const wake: PreparedIncident['wake'] = ({ keyBytes } = { keyBytes: 0 }) => {
+    dependencies.storage.add(workspace.id, { bytes, keyBytes });
     dependencies.wakeRelay();
     if (provisioning !== undefined) dependencies.wakeProvisioner();
   };

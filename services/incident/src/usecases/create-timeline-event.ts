@@ -55,7 +55,8 @@ export async function createTimelineEvent(
     );
     return rendered;
   });
-  dependencies.storage.add(workspaceId, bytes);
+  const keyBytes = key === undefined ? 0 : Buffer.byteLength(text);
+  dependencies.storage.add(workspaceId, { bytes, keyBytes });
   dependencies.wakeRelay();
   return text;
 }

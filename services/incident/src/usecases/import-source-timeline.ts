@@ -112,7 +112,8 @@ async function saveEvents(
     const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
     return { sourceImport, reply };
   });
-  dependencies.storage.add(workspaceId, bytes);
+  const keyBytes = claim === undefined ? 0 : Buffer.byteLength(imported.reply.text);
+  dependencies.storage.add(workspaceId, { bytes, keyBytes });
   dependencies.wakeRelay();
   return imported;
 }

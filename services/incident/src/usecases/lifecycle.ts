@@ -129,7 +129,7 @@ async function transitionIncident(
   const result = await withConfiguration(dependencies, workspace, async (configuration) =>
     dependencies.database.transaction(async (trx) => attempt(trx, configuration)),
   );
-  dependencies.storage.add(workspace.id, bytesOf(note));
+  dependencies.storage.add(workspace.id, { bytes: bytesOf(note) });
   dependencies.wakeRelay();
   return result;
 }

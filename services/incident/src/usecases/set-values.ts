@@ -99,7 +99,7 @@ async function updateValues(
     });
     return { values, fields };
   });
-  dependencies.storage.add(workspace.id, written);
+  dependencies.storage.add(workspace.id, { bytes: written });
   dependencies.wakeRelay();
   return changed;
 }

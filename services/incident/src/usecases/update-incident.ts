@@ -67,7 +67,7 @@ export async function updateIncident(dependencies: Dependencies, command: Update
         dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
       ),
   );
-  dependencies.storage.add(principal.workspace.id, written);
+  dependencies.storage.add(principal.workspace.id, { bytes: written });
   dependencies.wakeRelay();
   return updated;
 }

@@ -44,7 +44,7 @@ export async function updateTimelineEvent(
     await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
     return edited;
   });
-  dependencies.storage.add(workspaceId, growth);
+  dependencies.storage.add(workspaceId, { bytes: growth });
   dependencies.wakeRelay();
   return updated;
 }

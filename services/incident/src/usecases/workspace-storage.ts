@@ -7,8 +7,11 @@ import { storageStore } from '../store/storage-store.ts';
 export interface WorkspaceStorage {
   /** Reads no database. @throws DomainError `invalid_resource_state` */
   check(workspace: WorkspaceContext, write: StorageWrite): void;
-  /** Call it after the commit. */
-  add(workspaceId: number, bytes: number): void;
+  /**
+   * Call it after the commit.
+   * @param bytes.keyBytes those of a response that is stored with an idempotency key
+   */
+  add(workspaceId: number, written: { bytes: number; keyBytes?: number }): void;
   stop(): Promise<void>;
 }
 
@@ -22,21 +25,23 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
   /** As the database had it at the last round. */
   const known = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
   /** Bytes that are not in the database yet, by workspace. */
-  const pending = new Map<number, number>();
+  const pending = new Map<number, { bytes: number; keyBytes: number }>();
   /** Workspaces with a refusal since the last round. */
   const refused = new Set<number>();
 
-  const addPending = (workspaceId: number, bytes: number) => {
-    pending.set(workspaceId, (pending.get(workspaceId) ?? 0) + bytes);
+  const addPending = (workspaceId: number, { bytes = 0, keyBytes = 0 }) => {
+    const before = pending.get(workspaceId) ?? { bytes: 0, keyBytes: 0 };
+    pending.set(workspaceId, { bytes: before.bytes + bytes, keyBytes: before.keyBytes + keyBytes });
   };
 
   const flush = async (): Promise<void> => {
-    const written = [...pending].map(([workspaceId, bytes]) => ({ workspaceId, bytes }));
+    const written = [...pending].map(([workspaceId, counts]) => ({ workspaceId, ...counts }));
     if (written.length === 0) return;
     const stored = await store.add(written);
-    for (const { workspaceId, bytes } of written) {
-      addPending(workspaceId, -bytes);
-      if (pending.get(workspaceId) === 0) pending.delete(workspaceId);
+    for (const { workspaceId, bytes, keyBytes } of written) {
+      addPending(workspaceId, { bytes: -bytes, keyBytes: -keyBytes });
+      const rest = pending.get(workspaceId);
+      if (rest?.bytes === 0 && rest.keyBytes === 0) pending.delete(workspaceId);
     }
     for (const { workspaceId, bytes } of stored) known.set(workspaceId, bytes);
   };
@@ -75,20 +80,21 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
       const atLastRound = known.get(workspace.id);
       if (atLastRound === undefined) {
         known.set(workspace.id, 0);
-        addPending(workspace.id, 0);
+        addPending(workspace.id, {});
         task.wake();
       }
-      const stored = (atLastRound ?? 0) + (pending.get(workspace.id) ?? 0);
+      const { bytes = 0, keyBytes = 0 } = pending.get(workspace.id) ?? {};
+      const stored = (atLastRound ?? 0) + bytes + keyBytes;
       try {
         checkStorage(write, { stored, quota });
       } catch (error) {
         // Also to learn what other processes have measured.
-        addPending(workspace.id, 0);
+        addPending(workspace.id, {});
         refused.add(workspace.id);
         throw error;
       }
     },
-    add: (workspaceId, bytes) => addPending(workspaceId, Math.max(0, bytes)),
+    add: (workspaceId, { bytes, keyBytes = 0 }) => addPending(workspaceId, { bytes: Math.max(0, bytes), keyBytes }),
     stop: async () => {
       await task.stop();
       await flush().catch((error: unknown) => log.warn({ err: error }, 'cannot store the counts of storage'));
