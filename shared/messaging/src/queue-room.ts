@@ -2,8 +2,12 @@ import { type QueueDefinition, shortQueueOf } from '@tocsin/contracts';
 import type { Broker } from './broker.ts';
 import type { BatchLimits } from './outbox-batch.ts';
 
-/** With less room than this, a relay waits: a consumer takes as many at a time, and small batches cost more. */
-const MIN_ROOM = 100;
+/** Milliseconds within which its consumer must have taken what waits, as far as the last measurement tells. */
+const TAKEN_WITHIN = 250;
+/** For at least so long what it takes is counted: it takes many at a time. */
+const MEASURED_FOR = 250;
+/** So many may wait in any case: a consumer takes as many at a time. */
+const MIN_BOUND = 100;
 /**
  * Milliseconds between two batches while the queue is full, and how much a workspace has in them: 24 events a second, more
  * than its requests cause all the time. So a consumer that is away or slow does not stop what other queues get.
@@ -19,18 +23,40 @@ export interface QueueRoom {
   used(events: readonly { type: string }[]): void;
 }
 
-/** For one relay. It asks the broker again when most of the room that it was told of is used up. */
+/**
+ * For one relay. The bound of the queue is what its consumer takes in a fraction of a second, which the relay finds out
+ * from its own messages; those of other relays make the bound lower. The relay asks the broker again when half of the room
+ * that it was told of is used up.
+ */
 export function queueRoom(broker: Broker, now: () => number = () => performance.now()): QueueRoom {
   /** The short queue of the events; unknown until one was published. */
   let queue: QueueDefinition | undefined;
+  let bound = MIN_BOUND;
   let room = 0;
   let fullAt = -Infinity;
+  /** The beginning of the measurement, what waited then, and what was published since. */
+  let measured = { at: -Infinity, waiting: 0, published: 0 };
+
+  const measure = (waiting: number, keptBelow: number) => {
+    const time = now();
+    const duration = time - measured.at;
+    if (waiting > 0 && duration < MEASURED_FOR) return;
+    const taken = measured.waiting + measured.published - waiting;
+    const wanted = waiting === 0 ? 2 * bound : Math.round((taken * TAKEN_WITHIN) / duration);
+    bound = Math.min(keptBelow, Math.max(MIN_BOUND, wanted));
+    measured = { at: time, waiting, published: 0 };
+  };
+
   return {
     limits: async (batch) => {
       const keptBelow = queue?.keptBelow;
       if (queue === undefined || keptBelow === undefined || broker.countWaiting === undefined) return batch;
-      if (room < keptBelow / 2) room = keptBelow - ((await broker.countWaiting(queue)) ?? 0);
-      if (room >= MIN_ROOM) return { ...batch, rows: Math.min(batch.rows, room) };
+      if (room < bound / 2) {
+        const waiting = (await broker.countWaiting(queue)) ?? 0;
+        measure(waiting, keptBelow);
+        room = bound - waiting;
+      }
+      if (room >= bound / 4) return { ...batch, rows: Math.min(batch.rows, room) };
       if (now() - fullAt < FULL_INTERVAL) return undefined;
       fullAt = now();
       return { ...batch, perWorkspace: FULL_PER_WORKSPACE };
@@ -38,6 +64,7 @@ export function queueRoom(broker: Broker, now: () => number = () => performance.
     used: (events) => {
       for (const { type } of events) queue ??= shortQueueOf(type);
       room -= events.length;
+      measured.published += events.length;
     },
   };
 }

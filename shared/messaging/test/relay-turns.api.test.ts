@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
-import { type Broker, MemoryBroker, outbox, type OutgoingMessage, startRelay } from '../src/index.ts';
+import { type Broker, MemoryBroker, type NewEvent, outbox, type OutgoingMessage, startRelay } from '../src/index.ts';
 import { queueRoom } from '../src/queue-room.ts';
 import { silent } from './brokers.ts';
 import { incidentArchived, incidentCreated, type MessagingDatabase, messagingDatabase } from './database.ts';
@@ -18,13 +18,15 @@ afterEach(async () => {
   await database.knex('outbox').delete();
 });
 
-/** Commits events of a workspace. */
-async function record(workspaceId: number, references: readonly string[]): Promise<void> {
-  const events = references.map((reference) => {
-    const event = incidentCreated(reference);
-    return { ...event, workspace: { ...event.workspace, id: workspaceId } };
-  });
+/** Commits events of a workspace, together with those of others. */
+async function record(workspaceId: number, references: readonly string[], others: NewEvent[] = []): Promise<void> {
+  const events = [...references.map((reference) => eventOf(workspaceId, reference)), ...others];
   await database.knex.transaction(async (trx) => outbox(trx).add(...events));
+}
+
+function eventOf(workspaceId: number, reference: string): NewEvent {
+  const event = incidentCreated(reference);
+  return { ...event, workspace: { ...event.workspace, id: workspaceId } };
 }
 
 const numbered = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
@@ -99,8 +101,7 @@ test('while the queue of the feed is full, each workspace publishes a few events
   await drained();
 
   waiting = 500;
-  await record(1, numbered('flood', 50));
-  await record(2, ['INC-2']);
+  await record(1, numbered('flood', 50), [eventOf(2, 'INC-2')]);
   await eventually(() => broker.batches.length > 1);
   expect(referencesOf(broker.batches.slice(1, 2))).toEqual(['flood-0', 'INC-2', ...numbered('flood', 6).slice(1)]);
   waiting = 0;
@@ -108,34 +109,59 @@ test('while the queue of the feed is full, each workspace publishes a few events
   expect(referencesOf(broker.batches)).toHaveLength(52);
 });
 
-test('the room of a queue is used up before the broker is asked again', async () => {
+describe('the room of a queue', () => {
   let time = 0;
   let asked = 0;
-  let waiting: number | undefined = 100;
+  let waiting: number | undefined = 0;
   const countWaiting = async () => {
     asked += 1;
     return waiting;
   };
-  const room = queueRoom(recordingBroker({ countWaiting }), () => time);
   const batch = { rows: 500, bytes: 1, perWorkspace: 500 };
   const events = (count: number) => Array.from({ length: count }, () => incidentArchived('INC-1'));
-  const rows = async () => (await room.limits(batch))?.rows;
+  beforeEach(() => {
+    [time, asked, waiting] = [0, 0, 0];
+  });
+  const open = () => {
+    const room = queueRoom(recordingBroker({ countWaiting }), () => time);
+    room.used(events(1));
+    return { ...room, rows: async () => (await room.limits(batch))?.rows };
+  };
 
-  expect(await rows()).toBe(500);
-  room.used(events(1));
-  expect(await rows()).toBe(400);
-  room.used(events(100));
-  expect(await rows()).toBe(300);
-  expect(asked).toBe(1);
+  test('grows while the consumer takes everything, and is used up before the broker is asked again', async () => {
+    const { rows, used } = open();
+    const found = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      found.push(await rows());
+      used(events(found.at(-1) ?? 0));
+    }
+    expect(found).toEqual([200, 400, 500, 500]);
+    expect(asked).toBe(4);
+    await rows();
+    used(events(200));
+    expect(await rows()).toBe(300);
+    expect(asked).toBe(5);
+  });
 
-  waiting = 450;
-  room.used(events(300));
-  expect(await room.limits(batch)).toEqual({ ...batch, perWorkspace: 6 });
-  time = 249;
-  expect(await room.limits(batch)).toBeUndefined();
-  time = 250;
-  expect(await room.limits(batch)).toEqual({ ...batch, perWorkspace: 6 });
-  // The queue cannot be asked.
-  waiting = undefined;
-  expect(await rows()).toBe(500);
+  test('is what a slow consumer takes in a quarter of a second', async () => {
+    const { rows, used } = open();
+    for (let nth = 0; nth < 3; nth += 1) used(events((await rows()) ?? 0));
+    // It has taken 480 in half a second.
+    [time, waiting] = [500, 20];
+    expect(await rows()).toBe(220);
+  });
+
+  test('is used by a few events of each workspace at a time while there is none', async () => {
+    const { limits, rows } = open();
+    waiting = 450;
+    const few = { ...batch, perWorkspace: 6 };
+    expect(await limits(batch)).toEqual(few);
+    time = 249;
+    expect(await limits(batch)).toBeUndefined();
+    time = 250;
+    expect(await limits(batch)).toEqual(few);
+    // The queue cannot be asked.
+    waiting = undefined;
+    expect(await rows()).toBe(200);
+  });
 });
