@@ -68,7 +68,7 @@ test('a listener whose session the server has ended connects again', async () =>
 
 test('a connection that has ended leaves nothing behind that waits for the stop', async () => {
   const signals = new Set<AbortSignal>();
-  const add = Reflect.get(EventTarget.prototype, 'addEventListener') as EventTarget['addEventListener'];
+  const add = Reflect.get(EventTarget.prototype, 'addEventListener');
   const watched = mock.method(EventTarget.prototype, 'addEventListener', function (this: EventTarget, ...options) {
     if (this instanceof AbortSignal) signals.add(this);
     add.apply(this, options);
