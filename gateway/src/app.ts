@@ -11,6 +11,7 @@ import { accessLog } from './http/access-log.ts';
 import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
 import { readBakedApi } from './http/baked-api.ts';
+import { byteMeter } from './http/byte-meter.ts';
 import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
 import type { ReadTiming } from './http/description-reader.ts';
@@ -73,6 +74,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
+  const meter = byteMeter({ counter: requests.counter, log });
   const identityChanges = listenForIdentityChanges({
     url: config.database.url,
     log,
@@ -93,7 +95,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     hosts: config,
     trustedProxies: proxies,
     identities,
-    limits: rateLimits(requests.counter, config.limits),
+    limits: rateLimits({ counter: requests.counter, meter }, config.limits),
     maxBodyBytes: config.shares.maxBodyBytes,
     routes: api.routes,
     forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting }),
@@ -116,7 +118,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     internalRoutes: userChangesRoutes(database),
     address: config.internal,
     servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
-    workers: [identityChanges, waiting, relay, api],
+    workers: [identityChanges, waiting, meter, relay, api],
     clients: [upstreams, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };

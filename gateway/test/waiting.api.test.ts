@@ -112,6 +112,28 @@ describe('a stream', () => {
     await reaches(gateway, 0);
   });
 
+  test('is counted while it flows, and ends when its workspace has read as much as it may in a minute', async () => {
+    const { service, gateway, token } = await open({
+      env: { RATE_LIMIT_PER_MINUTE: '60', BYTES_PER_REQUEST: '10000' },
+    });
+    const [busy, idle] = [await openStream(gateway, token), await openStream(gateway, token)];
+    await eventually(() => service.waiting.length === 2);
+    const [busyResponse, idleResponse] = service.waiting.map(({ response }) => response);
+    busyResponse?.write(': 400,000 bytes'.padEnd(400_000));
+    await eventually(() => busy.received().length === 400_000);
+    expect((await gateway.send({ path: ORDINARY, token })).status).toBe(200);
+    busyResponse?.write(': 200,000 more'.padEnd(200_000));
+    expect(await busy.ended).toBe(true);
+    const refused = await gateway.send({ path: ORDINARY, token });
+    expect(refused).toMatchObject({ status: 429, body: { details: { limit: 'bytes_a_minute' } } });
+
+    // A stream without anything to send stays open until it has.
+    expect(idle.received()).toBe('');
+    idleResponse?.write(': an event\n\n');
+    expect(await idle.ended).toBe(true);
+    expect(idle.received()).toBe(': an event\n\n');
+  });
+
   test('ends at the service when its client goes away, and at the client when the service breaks', async () => {
     const { service, gateway, token } = await open();
     const reader = await openStream(gateway, token);

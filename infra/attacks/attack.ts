@@ -52,6 +52,8 @@ export interface AttackAnswer {
   headers: NodeJS.Dict<string | string[]>;
   /** The beginning of the body. */
   text: string;
+  /** Of the body, as far as it was received. */
+  bytes: number;
   /** Milliseconds until the response was complete. */
   ms: number;
 }

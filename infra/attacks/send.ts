@@ -15,8 +15,9 @@ export async function send(
   const { method = 'GET', path, body, headers, from = ATTACKER_ADDRESS, kept = 4_096, signal } = attack;
   const { promise, resolve } = Promise.withResolvers<AttackAnswer>();
   const start = performance.now();
+  let bytes = 0;
   const settle = (answer: Pick<AttackAnswer, 'outcome' | 'headers' | 'text'>) =>
-    resolve({ ...answer, ms: performance.now() - start });
+    resolve({ ...answer, bytes, ms: performance.now() - start });
   const fail = () => settle({ outcome: signal.aborted ? 'silent' : 'closed', headers: {}, text: '' });
   const payload =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
@@ -41,6 +42,7 @@ export async function send(
   outgoing.once('response', (incoming) => {
     let text = '';
     incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
       if (text.length < kept) text += chunk.toString('latin1', 0, kept);
     });
     incoming.once('error', fail);

@@ -65,7 +65,7 @@ const MEMORY_BYTES = 16 * 1_048_576;
  */
 export function memoryRequestCounter(options: { bytes?: number } = {}): RequestCounter {
   const add = memoryWindows(options);
-  return { count: (key, { cost, bytes } = { cost: 0, bytes: 0 }) => add({ key, requests: 1, cost, bytes }) };
+  return { count: (key, { requests = 1, cost = 0, bytes = 0 } = {}) => add({ key, requests, cost, bytes }) };
 }
 
 function memoryWindows({ bytes = MEMORY_BYTES }: { bytes?: number }): (addition: Addition) => WindowUsage {

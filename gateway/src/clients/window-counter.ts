@@ -21,12 +21,12 @@ export interface Addition extends Amounts {
 /** Counts requests by key in fixed windows of a minute. */
 export interface RequestCounter {
   /**
-   * Counts a request.
+   * Counts a request, or as many as the amounts have.
    * @param amounts what it adds to its window besides itself
    * @param limits a request that is far below them does not wait until it is counted; without limits, every request waits
    * @returns the use of the window with this request, but without those that come after it
    */
-  count(key: string, amounts?: Omit<Amounts, 'requests'>, limits?: Amounts): WindowUsage | Promise<WindowUsage>;
+  count(key: string, amounts?: Partial<Amounts>, limits?: Amounts): WindowUsage | Promise<WindowUsage>;
 }
 
 /** What is sent together for a key. */
@@ -154,9 +154,9 @@ export function windowCounter(options: {
   };
 
   return {
-    count: (key, { cost, bytes } = NOTHING, limits) => {
+    count: (key, { requests = 1, cost = 0, bytes = 0 } = {}, limits) => {
       const sum = sumOf(key);
-      sum.requests += 1;
+      sum.requests += requests;
       sum.cost += cost;
       sum.bytes += bytes;
       sum.isKept ||= limits !== undefined;

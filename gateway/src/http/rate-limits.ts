@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
-import { boundedCache } from '@tocsin/runtime';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';
+import { type ByteMeter, bytesExceeded, secondsOf, windowOf } from './byte-meter.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface RateLimits {
@@ -31,14 +31,12 @@ export interface RateLimitDefaults {
 
 /** A workspace with a very low limit of requests can still send one that is expensive or large. */
 const MIN_REQUESTS = 60;
-/** For the bytes of finished responses that no request has counted yet; about 16,000 workspaces. */
-const PENDING_BYTES = 4 * 1_048_576;
 
 /** Counts a request and sets the limit headers of its response (contract: Limits). */
-export function rateLimits(counter: RequestCounter, defaults: RateLimitDefaults): RateLimits {
-  /** Bytes are known when a response is finished, and are counted with the workspace's next request. */
-  const pendingBytes = boundedCache<number, { bytes: number }>({ bytes: PENDING_BYTES });
-
+export function rateLimits(
+  { counter, meter }: { counter: RequestCounter; meter: ByteMeter },
+  defaults: RateLimitDefaults,
+): RateLimits {
   const consume = (response: ServerResponse, { requests, remaining }: WindowUsage, limit: number): void => {
     const seconds = secondsOf(remaining);
     response.setHeader('X-RateLimit-Limit', limit);
@@ -50,16 +48,13 @@ export function rateLimits(counter: RequestCounter, defaults: RateLimitDefaults)
 
   return {
     workspace: (context, { id, limit, cost }) => {
-      addBytesWhenFinished(context, id, pendingBytes);
-      const pending = pendingBytes.get(id);
-      const bytes = pending?.bytes ?? 0;
-      if (pending !== undefined) pending.bytes = 0;
       const limits = limitsOf(limit ?? defaults.workspace, defaults);
+      meter.watch(context, { id, limit: limits.bytes });
       const check = (usage: WindowUsage) => {
         consume(context.response, usage, limits.requests);
         checkUsage(usage, cost, limits);
       };
-      const usage = counter.count(`workspace:${id}`, { cost, bytes }, limits);
+      const usage = counter.count(windowOf(id), { cost, bytes: meter.take(id) }, limits);
       return usage instanceof Promise ? usage.then(check) : check(usage);
     },
     anonymous: async (response, network) =>
@@ -75,33 +70,12 @@ const limitsOf = (requests: number, { costPerRequest, bytesPerRequest }: RateLim
   bytes: Math.max(requests, MIN_REQUESTS) * bytesPerRequest,
 });
 
-const secondsOf = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1_000));
-
 /** Only what was used before counts: a request that begins below the limit is served, however much it takes. */
 function checkUsage(usage: WindowUsage, ownCost: number, limits: Amounts): void {
-  const seconds = secondsOf(usage.remaining);
   if (usage.cost - ownCost >= limits.cost)
     throw shareExceeded(
       `The requests of this minute cost more than ${limits.cost}: lists that search or filter by custom fields cost more than others`,
-      { reason: 'cost_a_minute', seconds },
+      { reason: 'cost_a_minute', seconds: secondsOf(usage.remaining) },
     );
-  if (usage.bytes >= limits.bytes)
-    throw shareExceeded(`The requests and responses of this minute have more than ${limits.bytes} bytes`, {
-      reason: 'bytes_a_minute',
-      seconds,
-    });
-}
-
-type PendingBytes = ReturnType<typeof boundedCache<number, { bytes: number }>>;
-
-/** The body of the request, and what the connection sends until the response is closed. */
-function addBytesWhenFinished(context: RequestContext, id: number, pendingBytes: PendingBytes): void {
-  const { socket } = context.request;
-  const before = socket.bytesWritten;
-  context.response.on('close', () => {
-    const bytes = context.bodyBytes + socket.bytesWritten - before;
-    const pending = pendingBytes.get(id);
-    if (pending === undefined) pendingBytes.set(id, { bytes });
-    else pending.bytes += bytes;
-  });
+  if (usage.bytes >= limits.bytes) throw bytesExceeded(limits.bytes, usage.remaining);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER, requestIdOf, type WorkspaceContext } from '@tocsin/http';
 import type { Context } from '@tocsin/runtime';
+import type { Wait } from '../clients/upstream.ts';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
 import type { Operation } from '../domain/route-table.ts';
 
@@ -24,6 +25,8 @@ export interface RequestContext {
   bodyBytes: number;
   /** When the request began to wait for events; the clock of `performance`. */
   waitingSince: number | undefined;
+  /** The wait of such a request, to end it. */
+  wait: Wait | undefined;
 }
 
 /** How long a client may go on sending a body after its response; milliseconds. */
@@ -49,6 +52,7 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     operation: undefined,
     bodyBytes: 0,
     waitingSince: undefined,
+    wait: undefined,
   };
 }
 

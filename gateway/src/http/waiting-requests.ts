@@ -81,6 +81,7 @@ export function waitingRequests(options: {
       byDigest.set(caller.digest, requests.add(request));
       const ignoreDrain = drainOf(context.request).onBegin(() => wait.finish());
       context.waitingSince = performance.now();
+      context.wait = wait;
       const close = () => {
         leave();
         ignoreDrain();

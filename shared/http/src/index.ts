@@ -59,6 +59,7 @@ export { JsonRows } from './json-rows.ts';
 export { scanJson } from './scan-json.ts';
 export { normaliseList } from './normalise-list.ts';
 export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
+export { inTurn } from './large-page-turns.ts';
 export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
 export {
   canonicalJson,

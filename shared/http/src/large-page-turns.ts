@@ -13,9 +13,9 @@ interface Turns {
 const turnsOf = new Map<ShareHolder, Turns>();
 
 /**
- * Runs `work` when it is its workspace's turn: one page with large rows at a time, and after it a pause as long as the
- * page took. Large rows take much time and memory to read and to serialise; so the pages of one workspace take at most
- * half of the process's time, however many it asks for.
+ * Runs `work` when it is its workspace's turn: one page with large rows or many things to count at a time, and after it a
+ * pause as long as the page took. Large rows take much time and memory to read and to serialise; so the pages of one
+ * workspace take at most half of the process's time, however many it asks for.
  */
 export async function inTurn<Result>(holder: ShareHolder, work: () => Promise<Result>): Promise<Result> {
   const turns = turnsOf.get(holder);

@@ -1,7 +1,7 @@
 import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { attachmentsOf } from '../store/attachment-store.ts';
-import { readTimeline } from '../store/timeline-list.ts';
+import { timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { createTimelineEvent } from '../usecases/create-timeline-event.ts';
@@ -28,6 +28,7 @@ export function timelineHandlers({
   'listTimelineEvents' | 'createTimelineEvent' | 'getTimelineEvent' | 'updateTimelineEvent' | 'deleteTimelineEvent'
 > {
   const { database } = dependencies;
+  const readTimeline = timelineReader(database);
   const eventReply = async (event: TimelineEvent) => ({
     body: { event: timelineEventView(event, await attachmentsOf(database, event.id), attachmentUrl) },
     revision: event.revision,
@@ -39,7 +40,7 @@ export function timelineHandlers({
       const filters = filtersOf(query);
       const scope = timelineScope(workspaceId, incidentId, filters);
       const after = cursor === undefined ? undefined : positionOf(cursor, { cursors, scope, filters });
-      const timeline = await readTimeline(database, { workspaceId, incidentId, filters, limit: limit + 1, after });
+      const timeline = await readTimeline({ workspaceId, incidentId, filters, limit: limit + 1, after });
       const { rows, pagination } = await buildPage({
         listed: timeline.listed,
         limit,

@@ -1,6 +1,14 @@
-import { invalidRequest, MAX_PAGE_BYTES } from '@tocsin/http';
+import { invalidRequest, inTurn, MAX_PAGE_BYTES } from '@tocsin/http';
 import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
-import { type Instant, type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import {
+  boundedCache,
+  type Instant,
+  jsonBytes,
+  type Knex,
+  namesFirst,
+  type PreparedStatement,
+  runTogether,
+} from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';
@@ -18,6 +26,9 @@ import {
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
 const MAX_COUNTED = 1_000;
+/** A timeline with more events is counted and searched when it is the workspace's turn, and the counts of tags are kept. */
+const MANY_EVENTS = 1_000;
+const KEPT_BYTES = 4 * 1_048_576;
 
 /** The counts beside a page of a timeline. */
 export interface TimelineCounts {
@@ -45,32 +56,56 @@ export interface TimelineQuery {
   after: TimelinePosition | undefined;
 }
 
-/**
- * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree. Of the listed events,
- * it reads as many completely as a page can show.
- * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
- */
-export async function readTimeline(database: Knex, query: TimelineQuery) {
-  return database.transaction(
-    async (trx) => {
-      const { lastEventAt } = await incidentStore(trx, query.workspaceId).get(query.incidentId);
-      const bounds = all([sql`incident_id = ${query.incidentId}`, ...timeConditions(query.filters)]);
-      if (query.filters.text !== null) await checkComparedText(trx, query.filters, bounds);
-      const [counted, tags] = await runTogether(trx, [matchAndCount(query, bounds), countTags(bounds)]);
-      const { ids, counts } = idsAndCounts(counted);
-      const { listed, attachments } = await readListed(trx, ids);
-      const events = await readEvents(trx, listed);
-      return {
-        listed,
-        events,
-        counts: { ...counts, tags: byKey(tags) },
-        // Of some events that the page may not show, too.
-        attachments,
-        latestStartedAt: lastEventAt,
-      };
-    },
-    { isolationLevel: 'repeatable read', readOnly: true },
-  );
+/** Reads the timelines of incidents. */
+export function timelineReader(database: Knex) {
+  /** By incident, revision and time bounds. Every change of a timeline raises the revision of its incident. */
+  const kept = boundedCache<string, readonly Count[]>({ bytes: KEPT_BYTES, sizeOf: jsonBytes });
+
+  /** Returns undefined if there is too much to read for a request whose turn it is not. */
+  const read = async (trx: Knex.Transaction, query: TimelineQuery, isTurn: boolean) => {
+    const { incidentId, filters } = query;
+    const { lastEventAt, eventCount, revision } = await incidentStore(trx, query.workspaceId).get(incidentId);
+    const key = JSON.stringify([incidentId, revision, filters.startedFrom, filters.startedTo]);
+    const keptTags = kept.get(key);
+    const hasMany = eventCount > MANY_EVENTS;
+    const isExpensive = keptTags === undefined || filters.tags.length > 0 || filters.text !== null;
+    if (hasMany && isExpensive && !isTurn) return undefined;
+    const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
+    if (filters.text !== null) await checkComparedText(trx, filters, bounds);
+    const [counted, countedTags = []] = await runTogether(trx, [
+      matchAndCount(query, bounds),
+      ...(keptTags === undefined ? [countTags(bounds)] : []),
+    ]);
+    const tags = keptTags ?? countedTags;
+    if (hasMany) kept.set(key, tags);
+    const { ids, counts } = idsAndCounts(counted);
+    const { listed, attachments } = await readListed(trx, ids);
+    const events = await readEvents(trx, listed);
+    return {
+      listed,
+      events,
+      counts: { ...counts, tags: byKey(tags) },
+      // Of some events that the page may not show, too.
+      attachments,
+      latestStartedAt: lastEventAt,
+    };
+  };
+
+  /**
+   * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree. Of the listed events,
+   * it reads as many completely as a page can show.
+   * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
+   */
+  return async (query: TimelineQuery): Promise<NonNullable<Awaited<ReturnType<typeof read>>>> => {
+    const readNow = async (isTurn: boolean) =>
+      database.transaction(async (trx) => read(trx, query, isTurn), {
+        isolationLevel: 'repeatable read',
+        readOnly: true,
+      });
+    const page = (await readNow(false)) ?? (await inTurn(query.workspaceId, async () => readNow(true)));
+    if (page === undefined) throw new Error('a turn has not counted');
+    return page;
+  };
 }
 
 /**
