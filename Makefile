@@ -21,6 +21,10 @@ install: ## Install the dependencies, if package-lock.json is newer than the las
 start: install ## Run all apps in one process; needs no other servers
 	@$(NODE) --import ./infra/tracing.ts infra/embedded/main.ts
 
+.PHONY: receiver
+receiver: install ## Receive, check and print the webhooks of the sample workspace of a running make start
+	@$(NODE) infra/receiver/main.ts
+
 .PHONY: services
 services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
 	@$(NODE) infra/local/main.ts

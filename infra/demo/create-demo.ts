@@ -2,6 +2,7 @@ import { DomainError, SCOPES } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';
+import { addSampleWebhook } from '../receiver/sample-webhook.ts';
 import { workspaceApi } from './api.ts';
 import { DEMO_WORKSPACE } from './default-workspace.ts';
 import { addSampleData } from './sample-data.ts';
@@ -57,29 +58,32 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   const workspace = `${DEMO_WORKSPACE}, http://${host}`;
   if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, error: undefined };
-  const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: token.text })).then(
-    () => undefined,
-    (reason: unknown) => (reason as Error).message,
-  );
-  return { baseUrl, workspace, token: token.text, error };
+  const { text, workspaceId } = token;
+  const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: text }))
+    .then(async () => addSampleWebhook(env, workspaceId))
+    .then(
+      () => undefined,
+      (reason: unknown) => (reason as Error).message,
+    );
+  return { baseUrl, workspace, token: text, error };
 }
 
-type DemoToken = { kind: 'valid'; text: string } | { kind: 'ended' } | { kind: 'none' };
+type DemoToken = { kind: 'valid'; text: string; workspaceId: number } | { kind: 'ended' } | { kind: 'none' };
 
 async function findToken(admin: Administration, { dataDir, tokenFile, onlyIfEmpty }: DemoOptions): Promise<DemoToken> {
+  const valid = async (text: string) =>
+    ({ kind: 'valid', text, workspaceId: (await admin.getWorkspace(DEMO_WORKSPACE)).id }) as const;
   const stored = await dataDir.findSecret(tokenFile);
   const key = stored === undefined ? undefined : await admin.findKeyByToken(stored);
   if (stored !== undefined && key !== undefined) {
     const hasExpired = key.expiresAt !== null && key.expiresAt <= systemClock.now();
     // Whoever revoked the key did not ask for another one.
-    return key.revokedAt !== null || hasExpired || !key.ownerActive
-      ? { kind: 'ended' }
-      : { kind: 'valid', text: stored };
+    return key.revokedAt !== null || hasExpired || !key.ownerActive ? { kind: 'ended' } : valid(stored);
   }
   if (onlyIfEmpty && (await admin.hasWorkspaces())) return { kind: 'none' };
   const text = await createToken(admin);
   await dataDir.replaceSecret(tokenFile, text);
-  return { kind: 'valid', text };
+  return valid(text);
 }
 
 async function createToken(admin: Administration): Promise<string> {

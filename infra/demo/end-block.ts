@@ -1,15 +1,20 @@
+import type { Environment } from '@tocsin/runtime';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { receiverPort } from '../receiver/sample-webhook.ts';
 import type { Demo } from './create-demo.ts';
 
 export interface EndBlockOptions {
   /** The gateway's address. */
   url: string;
   demo: Demo | undefined;
+  /** With the addresses of the apps. */
+  env: Environment;
   /** More about the instance, such as where its data is. */
   notes: readonly string[];
 }
 
 /** What a started instance prints: where it is, and how to send a first request. The last line is for programs. */
-export function endBlock({ url, demo, notes }: EndBlockOptions): string {
+export function endBlock({ url, demo, env, notes }: EndBlockOptions): string {
   const entries: [string, string][] = [['address', url]];
   if (demo === undefined) {
     entries.push([
@@ -21,6 +26,16 @@ export function endBlock({ url, demo, notes }: EndBlockOptions): string {
     entries.push(['workspace', workspace]);
     entries.push(['token', token ?? 'the demo key has ended; make another with npm run -s admin -- key create']);
     entries.push(['docs', `${baseUrl}/docs`]);
+    if (receiverPort(env) !== undefined && token !== undefined) {
+      entries.push(['webhooks', 'make receiver, in another terminal, receives them and checks their signatures']);
+    }
+  }
+  for (const app of APP_NAMES) {
+    const addresses = (env[APPS[app].addressVariable] ?? '').split(',');
+    entries.push([
+      app === APP_NAMES[0] ? 'metrics' : '',
+      `${addresses.map((each) => `${each}/metrics`).join(', ')} (${app})`,
+    ]);
   }
   const curl = demo?.token === undefined ? [] : ['', ...curlFor(demo.baseUrl, demo.token)];
   return [
@@ -39,4 +54,7 @@ const curlFor = (baseUrl: string, token: string) => [
   `  -H 'Authorization: Bearer ${token}' \\`,
   `  -H 'Content-Type: application/json' -H 'Idempotency-Key: first-incident' \\`,
   `  -d '{"title": "Checkout is down", "service": "checkout", "severity": "sev1"}'`,
+  '',
+  '# every change, in one order; add -N and -H "Accept: text/event-stream" to follow them',
+  `curl -sS '${baseUrl}/api/v1/events?from=beginning' -H 'Authorization: Bearer ${token}'`,
 ];

@@ -45,6 +45,9 @@ const INCIDENTS = [
     severity: 'sev3',
     status: 'monitoring',
     regions: ['eu-west-1', 'us-east-1'],
+    // Fails until a Slack is connected, and can then be retried.
+    create_slack_channel: true,
+    short_title: 'search',
     values: {},
     notes: ['The indexer was stopped by a full disk'],
   },

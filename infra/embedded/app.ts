@@ -16,6 +16,8 @@ import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
+import { trustReceiver } from '../receiver/certificate.ts';
+import { PORT_SETTING, receiverAddress } from '../receiver/sample-webhook.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile } from './logs.ts';
@@ -66,8 +68,10 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     const postgres = await step('PostgreSQL', async () => openEmbeddedDatabase({ dataDir, maxConnections, log }));
     closing.push(postgres.stop);
 
+    if (config.receiverPort !== undefined) await trustReceiver(dataDir);
     const settings = {
       ...withoutServers(config.demo ? withDefaultWorkspace(env) : env),
+      ...receiverSettings(config, env),
       DATABASE_URL: postgres.url,
       TOCSIN_SECRET_KEYS: secretKeys,
       // There is no other process that could take the requests meanwhile.
@@ -109,6 +113,16 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     await closeAll();
     throw error;
   }
+}
+
+/** Allows the sample receiver, besides those that `env` allows. */
+function receiverSettings({ receiverPort }: EmbeddedConfig, env: Environment): Environment {
+  if (receiverPort === undefined) return { [PORT_SETTING]: '' };
+  const receivers = [env['WEBHOOK_TEST_RECEIVERS'] ?? '', receiverAddress(receiverPort)];
+  return {
+    [PORT_SETTING]: String(receiverPort),
+    WEBHOOK_TEST_RECEIVERS: receivers.filter((each) => each !== '').join(),
+  };
 }
 
 /**

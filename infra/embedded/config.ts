@@ -1,5 +1,6 @@
 import { databaseSettings, type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
 import { dataDirPath } from '../data-dir.ts';
+import { PORT_SETTING } from '../receiver/sample-webhook.ts';
 
 const settings = {
   LOG_LEVEL: processSettings.LOG_LEVEL,
@@ -7,6 +8,8 @@ const settings = {
   PORT: setting.port.default(8080),
   DATABASE_POOL_SIZE: databaseSettings.DATABASE_POOL_SIZE,
   TOCSIN_DEMO: setting.flag.default(true),
+  NODE_ENV: processSettings.NODE_ENV,
+  [PORT_SETTING]: setting.port.default(9443),
 };
 
 export type EmbeddedConfig = ReturnType<typeof embeddedConfig>;
@@ -20,5 +23,7 @@ export function embeddedConfig(env: Environment) {
     logLevel: read.LOG_LEVEL,
     poolSize: read.DATABASE_POOL_SIZE,
     demo: read.TOCSIN_DEMO,
+    /** Undefined in production, which allows no receiver on this machine. */
+    receiverPort: read.TOCSIN_DEMO && read.NODE_ENV !== 'production' ? read[PORT_SETTING] : undefined,
   };
 }

@@ -5,7 +5,7 @@ import { removePostgres } from './postgres.ts';
 
 /** The files that an instance writes into its data folder, besides the database. */
 const OWN_FILES =
-  /^(?:lock|(?:runtime\.json|restore-unfinished\.json|secret-keys|postgres-password|(?:services-)?demo-token)(?:\.new)?|(?:tocsin|postgres)\.log(?:\.1)?|postgres\.new(?:\.password)?)$/;
+  /^(?:lock|(?:runtime\.json|restore-unfinished\.json|secret-keys|postgres-password|receiver-certificate|(?:services-)?demo-token)(?:\.new)?|(?:tocsin|postgres)\.log(?:\.1)?|postgres\.new(?:\.password)?)$/;
 
 /**
  * Removes an instance's files from a data folder, and the folder if it contains nothing else: TOCSIN_DATA_DIR may name

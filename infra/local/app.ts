@@ -6,6 +6,7 @@ import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
+import { PORT_SETTING } from '../receiver/sample-webhook.ts';
 import type { Step } from '../steps.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
@@ -64,6 +65,8 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
       ...(replicas > 1 && { DRAIN_SECONDS }),
       ...withDefaultWorkspace(env),
       PORT: String(http.port),
+      // No process here trusts the sample receiver.
+      [PORT_SETTING]: '',
       TOCSIN_SECRET_KEYS: secretKeys,
     };
     const environments = await replicaEnvironments(settings, replicas);

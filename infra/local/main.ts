@@ -19,7 +19,7 @@ await runProcess(async () => {
     const notes = [`data in ${describeDatabase(config.servers.DATABASE_URL)}`];
     const { gatewayUrls } = app;
     if (gatewayUrls.length > 1) notes.push(`gateways for a load balancer: ${gatewayUrls.join(', ')}`);
-    console.log(endBlock({ url: app.url, demo, notes }));
+    console.log(endBlock({ url: app.url, demo, env: app.env, notes }));
     return app;
   } catch (error) {
     await app.stop();

@@ -1,4 +1,5 @@
 import type { Knex } from '@tocsin/runtime';
+import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { DeliveryLimits } from './domain/delivery.ts';
 import type { Subscription } from './domain/subscription.ts';
 import { type CiphertextKind, ciphertextStore } from './store/ciphertext-store.ts';
@@ -10,6 +11,7 @@ import {
 } from './store/delivery-log-store.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { databaseTime, type Time } from './store/time.ts';
+import { createSubscription } from './usecases/create-subscription.ts';
 import { decrypt } from './usecases/rotate-encryption.ts';
 import { secretCipher } from './usecases/secret-cipher.ts';
 import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
@@ -35,6 +37,18 @@ export async function countUnopened(
     return { checked: stored.length, unopened: unopened.length };
   };
   return { secret: await count('secret'), url: await count('url') };
+}
+
+/** Creates a subscription with this ID, which the API cannot choose; does nothing if the workspace has it. */
+export async function addSubscription(
+  database: Knex,
+  options: { secretKeys: string; allowed: AllowedDestinations; workspaceId: number; id: string; url: string },
+): Promise<void> {
+  const { secretKeys, allowed, ...command } = options;
+  const existing = await subscriptionStore(database, command.workspaceId).list();
+  if (existing.some(({ id }) => id === command.id)) return;
+  const dependencies = { database, time: databaseTime, secretCipher: secretCipher(secretKeys), allowed };
+  await createSubscription(dependencies, { ...command, eventTypes: undefined });
 }
 
 /** The log of deliveries for operators (contract: Deliveries); the API has none. */

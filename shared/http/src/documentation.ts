@@ -9,11 +9,17 @@ type ReplyExample<C extends Contract> = C['reply'] extends { readonly body: infe
   ? { readonly reply: Input<Schema> }
   : unknown;
 
+/** The revision that the example of a PATCH is based on. */
+type RevisionExample<C> = C extends { readonly precondition: true } ? { readonly revision: number } : unknown;
+
 type StreamExample<C> = C extends { readonly stream: infer Schema }
   ? { readonly stream: readonly { readonly id: string; readonly event: string; readonly data: Input<Schema> }[] }
   : unknown;
 
-/** What the API description says about an operation beyond its contract. */
+/**
+ * What the API description says about an operation beyond its contract. The examples of requests work in the sample
+ * workspace of a fresh installation, in the order of the description.
+ */
 export type OperationDocumentation<C extends Contract> = {
   /** Markdown; what the operation does, and what its schemas do not say. */
   readonly description: string;
@@ -21,6 +27,7 @@ export type OperationDocumentation<C extends Contract> = {
 } & Example<C, 'params'> &
   Example<C, 'body'> &
   ReplyExample<C> &
+  RevisionExample<C> &
   StreamExample<C>;
 
 /** The documentation of every operation of a service; only the generator of the API description reads it. */
@@ -39,6 +46,7 @@ export interface AnyDocumentation {
   readonly description: string;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  readonly revision?: number;
   readonly reply?: unknown;
   readonly stream?: readonly { readonly id: string; readonly event: string; readonly data: unknown }[];
 }

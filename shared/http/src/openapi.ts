@@ -146,7 +146,13 @@ function operation(options: {
       }),
     }),
     ...(contract.precondition === true && {
-      [IF_VERSION_HEADER]: z.int().min(1).meta({ description: 'The revision that the change is based on' }),
+      [IF_VERSION_HEADER]: z
+        .int()
+        .min(1)
+        .meta({
+          description: 'The revision that the change is based on',
+          ...(documentation?.revision !== undefined && { example: documentation.revision }),
+        }),
     }),
   });
   return {

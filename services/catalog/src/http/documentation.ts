@@ -6,38 +6,52 @@ const times = { created_at: '2026-11-02T08:00:00.000Z', updated_at: '2026-11-19T
 const ARCHIVED_AT = '2026-11-25T10:00:00.000Z';
 
 const service: ServiceWire = {
-  id: 5,
-  revision: 2,
+  id: 1,
+  revision: 1,
   company_id: 1,
   name: 'Checkout',
   slug: 'checkout',
-  description: 'Carts, payments and receipts',
-  owner_team_id: 3,
+  description: 'Takes the money',
+  owner_team_id: 1,
   owner_team_name: 'Payments',
   owner_team_slug: 'payments',
-  tier: 't1',
-  tags: ['payments'],
-  observability_names: ['checkout-api'],
+  tier: 't0',
+  tags: ['customer-facing'],
+  observability_names: [],
   ...times,
 };
 
 const team: TeamWire = {
-  id: 3,
+  id: 1,
   revision: 1,
   company_id: 1,
   name: 'Payments',
   slug: 'payments',
-  description: 'Everything that moves money',
-  member_count: 4,
+  description: 'Everything between the basket and the receipt',
+  member_count: 0,
   ...times,
 };
 
 const member: MemberWire = {
-  user_id: 42,
-  name: 'Ada Lovelace',
-  email: 'ada@acme.example',
+  user_id: 1,
+  name: 'Demo Owner',
+  email: 'demo@acme.example',
   role: 'lead',
   ...times,
+};
+
+/** `Reports` of the sample workspace. */
+const reports: ServiceWire = {
+  ...service,
+  id: 3,
+  name: 'Reports',
+  slug: 'reports',
+  description: 'Counts what happened',
+  owner_team_id: 2,
+  owner_team_name: 'Platform',
+  owner_team_slug: 'platform',
+  tier: 't3',
+  tags: [],
 };
 
 const params = { id: service.id };
@@ -60,26 +74,27 @@ export const documentation: Documentation<typeof contracts> = {
   createService: {
     description:
       'Creates a service; only `name` is required. The slug is permanent; without one, Tocsin makes it from the name. Send an `Idempotency-Key`, so that a repeated request does not create a second service.',
-    body: { name: 'Checkout', slug: 'checkout', owner_team_id: 3, tier: 't1', tags: ['payments'] },
-    reply: { service: { ...service, revision: 1 } },
+    body: { name: 'Billing', slug: 'billing', owner_team_id: 1, tier: 't1', tags: ['customer-facing'] },
+    reply: { service: { ...service, id: 4, name: 'Billing', slug: 'billing', description: '', tier: 't1' } },
   },
   getService: { description: 'Returns a service, archived ones included.', params, reply: { service } },
   updateService: {
     description:
       'Changes the properties that the body contains; null clears a property. `If-Service-Resource-Version` must be the current revision.',
     params,
-    body: { tier: 't0', description: null },
-    reply: { service: { ...service, revision: 3, tier: 't0' } },
+    revision: 1,
+    body: { observability_names: ['checkout-api'], description: null },
+    reply: { service: { ...service, revision: 2, observability_names: ['checkout-api'], description: '' } },
   },
   archiveService: {
     description: 'Archives a service. It keeps its slug and its owner, and incidents keep referring to it.',
-    params,
-    reply: { service: { ...service, revision: 3, archived_at: ARCHIVED_AT } },
+    params: { id: reports.id },
+    reply: { service: { ...reports, revision: 2, archived_at: ARCHIVED_AT } },
   },
   restoreService: {
     description: 'Restores an archived service. The team that owns it must be active.',
-    params,
-    reply: { service: { ...service, revision: 4 } },
+    params: { id: reports.id },
+    reply: { service: { ...reports, revision: 3 } },
   },
 
   listTeams: {
@@ -89,26 +104,29 @@ export const documentation: Documentation<typeof contracts> = {
   createTeam: {
     description:
       'Creates a team; only `name` is required. The slug is permanent; without one, Tocsin makes it from the name. Teams form a forest of at most 32 levels. Send an `Idempotency-Key`, so that a repeated request does not create a second team.',
-    body: { name: 'Payments', slug: 'payments', description: 'Everything that moves money' },
-    reply: { team },
+    body: { name: 'Customer care', slug: 'customer_care', description: 'Answers the customers' },
+    reply: {
+      team: { ...team, id: 3, name: 'Customer care', slug: 'customer_care', description: 'Answers the customers' },
+    },
   },
   getTeam: { description: 'Returns a team, archived ones included.', params: teamParams, reply: { team } },
   updateTeam: {
     description:
       'Changes the properties that the body contains; null clears a property. `If-Service-Resource-Version` must be the current revision. A parent that would make a cycle is refused.',
     params: teamParams,
+    revision: 1,
     body: { parent_team_id: 2 },
     reply: { team: { ...team, revision: 2, parent_team_id: 2 } },
   },
   archiveTeam: {
     description: 'Archives a team. Its services and child teams keep referring to it.',
     params: teamParams,
-    reply: { team: { ...team, revision: 2, archived_at: ARCHIVED_AT } },
+    reply: { team: { ...team, revision: 3, parent_team_id: 2, archived_at: ARCHIVED_AT } },
   },
   restoreTeam: {
     description: 'Restores an archived team. Its parent must be active.',
     params: teamParams,
-    reply: { team: { ...team, revision: 3 } },
+    reply: { team: { ...team, revision: 4, parent_team_id: 2 } },
   },
 
   listTeamMembers: {

@@ -3,8 +3,8 @@ import type { contracts } from './contracts.ts';
 import type { FieldWire } from './wire.ts';
 
 const field: FieldWire = {
-  id: 9,
-  revision: 2,
+  id: 3,
+  revision: 1,
   company_id: 1,
   name: 'Customers affected',
   slug: 'customers_affected',
@@ -23,13 +23,26 @@ const field: FieldWire = {
   updated_at: '2026-11-19T16:20:00.000Z',
 };
 
-const params = { id: field.id };
+/** Fields of the sample workspace. */
+const rootCause: FieldWire = {
+  ...field,
+  id: 1,
+  name: 'Root cause',
+  slug: 'root_cause',
+  field_type: 'select',
+  description: '',
+  default_value: null,
+  config: { options: ['change', 'capacity', 'dependency'] },
+  category: 'analysis',
+};
+const affectedOrders: FieldWire = { ...field, id: 2, name: 'Affected orders', slug: 'affected_orders' };
+const DESCRIPTION = 'What made the incident possible';
 
 /** Descriptions and examples of the operations on definitions, for the API description (contract: Custom fields). */
 export const documentation: Documentation<typeof contracts> = {
   listCustomFields: {
     description: 'Returns the definitions, ordered by `sort_order`, then by creation.',
-    reply: { fields: [field], pagination: { limit: 50, has_more: false } },
+    reply: { fields: [rootCause], pagination: { limit: 50, has_more: false } },
   },
   createCustomField: {
     description:
@@ -43,20 +56,29 @@ export const documentation: Documentation<typeof contracts> = {
       category: 'impact',
       show_on_creation: true,
     },
-    reply: { field: { ...field, revision: 1 } },
+    reply: { field },
   },
-  getCustomField: { description: 'Returns a definition, archived ones included.', params, reply: { field } },
+  getCustomField: {
+    description: 'Returns a definition, archived ones included.',
+    params: { id: 1 },
+    reply: { field: rootCause },
+  },
   updateCustomField: {
     description:
       'Changes the properties that the body contains. `If-Service-Resource-Version` must be the current revision. Values that incidents have already are not checked again.',
-    params,
-    body: { name: 'Affected customers', sort_order: 2 },
-    reply: { field: { ...field, revision: 3, name: 'Affected customers', sort_order: 2 } },
+    params: { id: 1 },
+    revision: 1,
+    body: { description: DESCRIPTION, sort_order: 2 },
+    reply: { field: { ...rootCause, revision: 2, description: DESCRIPTION, sort_order: 2 } },
   },
   archiveCustomField: {
     description: 'Archives a definition: values of incidents can be read, and no longer be written.',
-    params,
-    reply: { field: { ...field, revision: 3, archived_at: '2026-11-25T10:00:00.000Z' } },
+    params: { id: 2 },
+    reply: { field: { ...affectedOrders, revision: 2, archived_at: '2026-11-25T10:00:00.000Z' } },
   },
-  restoreCustomField: { description: 'Restores an archived definition.', params, reply: { field } },
+  restoreCustomField: {
+    description: 'Restores an archived definition.',
+    params: { id: 2 },
+    reply: { field: { ...affectedOrders, revision: 3 } },
+  },
 };

@@ -61,17 +61,17 @@ export const contracts = {
     params,
     reply: webhook,
   },
-  revokeWebhook: {
-    ...endpoint('POST', `${WEBHOOK}/revoke`, 'Revoke a webhook subscription'),
-    ...manage,
-    params,
-    reply: webhook,
-  },
   rotateWebhookSecret: {
     ...endpoint('POST', `${WEBHOOK}/rotate-secret`, 'Rotate the signing secret'),
     ...change,
     params,
     reply: { status: 200, body: secretReply },
+  },
+  revokeWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/revoke`, 'Revoke a webhook subscription'),
+    ...manage,
+    params,
+    reply: webhook,
   },
 } as const satisfies Contracts;
 

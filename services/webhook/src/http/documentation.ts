@@ -5,8 +5,8 @@ import type { contracts } from './contracts.ts';
 import type { WebhookWire } from './wire.ts';
 
 const webhook: WebhookWire = {
-  id: '0b8f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
-  url: 'https://hooks.acme.example',
+  id: 'wh_SampleWebhookOfTheDemo',
+  url: 'https://localhost:9443',
   event_types: ['incident.created'],
   status: 'active',
   created_at: '2026-11-02T08:00:00.000Z',
@@ -14,7 +14,7 @@ const webhook: WebhookWire = {
   last_success_at: '2026-11-20T09:30:01.000Z',
   last_failure_at: null,
 };
-const SECRET = 'whsec_3q2-7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
+const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 
 const params = { id: webhook.id };
 
@@ -27,19 +27,19 @@ const feedEvent = {
   request_id: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
   data: {
     incident: {
-      id: 12,
-      reference: 'INC-4',
-      revision: 7,
-      title: 'Checkout is down in Europe',
-      service: 'checkout',
-      regions: ['eu-west'],
-      severity: 'sev1',
-      status: 'closed',
-      issue_type: 'incident',
+      id: 3,
+      reference: 'INC-3',
+      revision: 3,
+      title: 'Nightly report is missing',
+      service: 'reports',
+      regions: [],
+      severity: 'sev4',
+      status: 'resolved',
+      issue_type: 'postmortem',
       impact_summary: '',
       team_id: null,
       created_at: '2026-11-18T20:10:00.000Z',
-      created_by: '42',
+      created_by: '1',
       archived_at: '2026-11-20T09:30:00.000Z',
     },
   },
@@ -65,7 +65,16 @@ export const documentation: Documentation<typeof contracts> = {
     description:
       'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 60 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
     body: { url: 'https://hooks.acme.example/tocsin', event_types: ['incident.created'] },
-    reply: { webhook: { ...webhook, status: 'paused', last_success_at: null }, secret: SECRET },
+    reply: {
+      webhook: {
+        ...webhook,
+        id: 'wh_4fTk2mZq8RbXcV1nJwPyLs',
+        url: 'https://hooks.acme.example',
+        status: 'paused',
+        last_success_at: null,
+      },
+      secret: SECRET,
+    },
   },
   verifyWebhook: {
     description:
@@ -83,16 +92,16 @@ export const documentation: Documentation<typeof contracts> = {
     params,
     reply: { webhook },
   },
+  rotateWebhookSecret: {
+    description: 'Returns a new secret. For 24 hours, requests are signed with the new and the old one.',
+    params,
+    reply: { webhook, secret: SECRET },
+  },
   revokeWebhook: {
     description:
       'Revokes a subscription permanently and cancels its queued deliveries. It is deleted after 30 days, or what the operator has set.',
     params,
     reply: { webhook: { ...webhook, status: 'revoked' } },
-  },
-  rotateWebhookSecret: {
-    description: 'Returns a new secret. For 24 hours, requests are signed with the new and the old one.',
-    params,
-    reply: { webhook, secret: SECRET },
   },
 };
 
@@ -152,15 +161,15 @@ export const webhooks: Readonly<Record<string, WebhookDocumentation>> = {
       type: 'incident.created',
       schema_version: 1,
       occurred_at: '2026-11-20T09:30:00.000Z',
-      resource: { type: 'incident', id: 17, reference: 'INC-4', revision: 1 },
+      resource: { type: 'incident', id: 4, reference: 'INC-4', revision: 1 },
       data: {
         incident: {
-          id: 17,
+          id: 4,
           reference: 'INC-4',
           created_at: '2026-11-20T09:30:00.000Z',
           title: 'Checkout is down in Europe',
           service: 'checkout',
-          regions: ['eu-west'],
+          regions: ['eu-west-1'],
           severity: 'sev1',
           status: 'open',
           issue_type: 'incident',

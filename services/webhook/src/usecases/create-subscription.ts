@@ -18,6 +18,8 @@ export interface CreateCommand {
   workspaceId: number;
   url: string;
   eventTypes: readonly WebhookEventType[] | undefined;
+  /** Default: a new one. */
+  id?: string;
 }
 
 /**
@@ -27,11 +29,10 @@ export interface CreateCommand {
  *   `rate_limited` when it has created too many within an hour
  */
 export async function createSubscription(
-  { database, time, secretCipher, allowed }: Dependencies,
-  { workspaceId, url, eventTypes }: CreateCommand,
+  { database, time, secretCipher, allowed }: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed'>,
+  { workspaceId, url, eventTypes, id = newSubscriptionId() }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   const { href, origin, host } = readReceiverUrl(url, allowed);
-  const id = newSubscriptionId();
   const secret = newSecret();
   return database.transaction(async (trx) => {
     await lockWorkspaces(trx, [workspaceId]);

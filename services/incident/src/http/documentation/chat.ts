@@ -1,6 +1,5 @@
 import type { Documentation } from '@tocsin/http';
 import type { contracts } from '../contracts.ts';
-import { params } from './examples.ts';
 
 type Operation =
   | 'getIncidentProvisioning'
@@ -9,7 +8,9 @@ type Operation =
   | 'setIncidentChannelName'
   | 'renameIncidentChannel';
 
-const NAME = 'inc-4-checkout';
+/** `INC-2` of the sample workspace, for which a channel was requested. */
+const params = { id: 2 };
+const NAME = 'inc-2-index';
 const times = { created_at: '2026-11-20T09:30:00.000Z', updated_at: '2026-11-20T09:30:16.000Z' };
 
 /** contract: Chat */
@@ -20,14 +21,14 @@ export const chatOperations: Pick<Documentation<typeof contracts>, Operation> = 
     params,
     reply: {
       provisioning: {
-        incident_id: 17,
+        incident_id: 2,
         status: 'failed',
         steps: [
           {
             key: 'slack_channel',
             status: 'failed',
-            attempts: 5,
-            error_code: 'service_unavailable',
+            attempts: 1,
+            error_code: 'slack_not_configured',
             updated_at: times.updated_at,
           },
           { key: 'invite_usergroups', status: 'not_requested', attempts: 0, updated_at: times.created_at },
@@ -43,7 +44,7 @@ export const chatOperations: Pick<Documentation<typeof contracts>, Operation> = 
     body: { steps: ['slack_channel'] },
     reply: {
       provisioning: {
-        incident_id: 17,
+        incident_id: 2,
         status: 'pending',
         steps: [
           { key: 'slack_channel', status: 'pending', attempts: 0, updated_at: times.updated_at },
@@ -58,7 +59,7 @@ export const chatOperations: Pick<Documentation<typeof contracts>, Operation> = 
       "Returns the name that a rename would give the incident's channel, and whether it is available as far as the connection can see. It changes nothing, so it is allowed for archived incidents.",
     params,
     body: { mode: 'workspace_template' },
-    reply: { channel_name: NAME, current_name: 'inc-4', mode: 'workspace_template', available: true },
+    reply: { channel_name: 'inc-2-search', current_name: 'inc-2-search', mode: 'workspace_template', available: true },
   },
   setIncidentChannelName: {
     description:
@@ -71,6 +72,6 @@ export const chatOperations: Pick<Documentation<typeof contracts>, Operation> = 
     description:
       "Renames the incident's channel by the workspace's template. Use the PATCH of the channel name instead.",
     params,
-    reply: { channel_name: NAME },
+    reply: { channel_name: 'inc-2-search' },
   },
 };

@@ -4,24 +4,24 @@ import type { customFieldValue } from '../value-wire.ts';
 import type { incident } from '../wire.ts';
 
 export const incidentExample: z.input<typeof incident> = {
-  id: 17,
-  revision: 3,
+  id: 1,
+  revision: 4,
   company_id: 1,
-  human_id: 'INC-4',
-  title: 'Checkout is down in Europe',
+  human_id: 'INC-1',
+  title: 'Checkout answers slowly',
   service: 'checkout',
-  regions: ['eu-west'],
-  severity: 'sev1',
+  regions: ['eu-west-1'],
+  severity: 'sev2',
   slack_channel_id: '',
   meet_url: '',
   doc_url: '',
   status: 'active',
   status_changed_at: '2026-11-20T09:32:10.000Z',
   last_event_at: '2026-11-20T09:34:00.000Z',
-  last_event_summary: 'Rolled back the release',
+  last_event_summary: 'Doubled the pool; latency is falling',
   issue_type: 'incident',
   severity_mode: 'manual',
-  impact_summary: 'Customers cannot pay by card.',
+  impact_summary: 'One order in ten takes over ten seconds',
   customer_impact_status: 'confirmed',
   impact_started_at: '2026-11-20T09:25:00.000Z',
   first_reported_at: '2026-11-20T09:28:00.000Z',
@@ -29,23 +29,23 @@ export const incidentExample: z.input<typeof incident> = {
   recovered_at: null,
   duration_seconds: 840,
   duration_anchor: 'impact_started_at',
-  team_id: 3,
-  event_count: 1,
+  team_id: 1,
+  event_count: 2,
   investigation_summary: null,
   created_at: '2026-11-20T09:30:00.000Z',
-  created_by: '42',
-  custom_fields: { customers_affected: 1200 },
+  created_by: '1',
+  custom_fields: { root_cause: 'capacity', affected_orders: 1250 },
   archived_at: null,
   archived_by: null,
-  incident_manager: '42',
-  incident_responders: ['42', '51'],
+  incident_manager: '1',
+  incident_responders: ['1'],
   has_assignees: true,
 };
 
 export const timelineEventExample: z.input<typeof timelineEvent> = {
-  id: 91,
+  id: 5,
   revision: 1,
-  incident_id: 17,
+  incident_id: 1,
   started_at: '2026-11-20T09:34:00.000Z',
   at: '2026-11-20T09:34:00.000Z',
   ended_at: null,
@@ -61,7 +61,7 @@ export const timelineEventExample: z.input<typeof timelineEvent> = {
   collaboration_generation: 1,
   tags: ['deploy'],
   ai_context: '',
-  created_by: '42',
+  created_by: '1',
   comment_count: 0,
   attachments: [],
   source_window_started_at: null,
@@ -70,16 +70,17 @@ export const timelineEventExample: z.input<typeof timelineEvent> = {
 };
 
 export const valueExample: z.input<typeof customFieldValue> = {
-  field_id: 9,
-  slug: 'customers_affected',
-  name: 'Customers affected',
+  field_id: 2,
+  slug: 'affected_orders',
+  name: 'Affected orders',
   field_type: 'number',
   value: 1200,
   updated_at: '2026-11-20T09:33:00.000Z',
-  updated_by: '42',
+  updated_by: '1',
 };
 
 /** An opaque cursor; clients send it back unchanged. */
 export const CURSOR = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJBbImNyZWF0ZWQiLDE3XQ';
 
-export const params = { id: 17 };
+/** `INC-1` of the sample workspace. */
+export const params = { id: 1 };

@@ -32,7 +32,9 @@ const list: Pick<Documentation<typeof contracts>['listIncidents'], 'reply'> = {
   },
 };
 
-const transition = { params, body: { expected_revision: 3 } } as const;
+/** `INC-2` and `INC-3` of the sample workspace, the second one resolved. */
+const monitored = { id: 2, human_id: 'INC-2', title: 'Search results are out of date', service: 'search' };
+const resolved = { id: 3, human_id: 'INC-3', title: 'Nightly report is missing', service: 'reports' };
 
 /** The documentation of incidents and their lifecycle (contract: Incidents, Lifecycle, Incident lists). */
 export const incidentOperations: Pick<Documentation<typeof contracts>, Operation> = {
@@ -47,7 +49,7 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
     ...list,
     reply: {
       ...list.reply,
-      incidents: [{ ...incidentExample, archived_at: '2026-11-25T10:00:00.000Z', archived_by: 42 }],
+      incidents: [{ ...incidentExample, archived_at: '2026-11-25T10:00:00.000Z', archived_by: 1 }],
     },
   },
   createIncident: {
@@ -57,11 +59,26 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
       title: 'Checkout is down in Europe',
       severity: 'sev1',
       service: 'checkout',
-      regions: ['eu-west'],
+      regions: ['eu-west-1'],
       impact_summary: 'Customers cannot pay by card.',
-      custom_field_values: [{ field_id: 9, value: 1200 }],
+      custom_field_values: [{ field_id: 2, value: 1200 }],
     },
-    reply: { incident: { ...incidentExample, revision: 1, status: 'open', event_count: 0, last_event_at: null } },
+    reply: {
+      incident: {
+        ...incidentExample,
+        id: 4,
+        human_id: 'INC-4',
+        title: 'Checkout is down in Europe',
+        severity: 'sev1',
+        impact_summary: 'Customers cannot pay by card.',
+        custom_fields: { affected_orders: 1200 },
+        revision: 1,
+        status: 'open',
+        event_count: 0,
+        last_event_at: null,
+        last_event_summary: '',
+      },
+    },
   },
   getIncident: {
     description: 'Returns an incident, archived ones included.',
@@ -69,27 +86,27 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
     reply: { incident: incidentExample },
   },
   getIncidentByReference: {
-    description: 'Returns the incident with a reference such as `INC-4`, archived ones included.',
-    params: { reference: 'INC-4' },
+    description: 'Returns the incident with a reference such as `INC-1`, archived ones included.',
+    params: { reference: 'INC-1' },
     reply: { incident: incidentExample },
   },
   updateIncident: {
     description:
       'Changes the properties that the body contains and leaves the others as they are. `If-Service-Resource-Version` must be the current revision, so that no change overwrites one that its author has not seen. A PATCH that changes nothing returns the incident unchanged.',
     params,
-    body: { status: 'active', incident_manager: '42' },
+    revision: 3,
+    body: { status: 'active', incident_manager: '1' },
     reply: { incident: incidentExample },
   },
   resolveIncident: {
     description:
       'Sets the status `resolved` and the issue type `postmortem`. A `resolution_note` that is not blank becomes a timeline event. Resolving a resolved incident changes nothing.',
     params,
-    body: { resolution_note: 'The rollback restored checkout.', expected_revision: 3 },
+    body: { resolution_note: 'The rollback restored checkout.' },
     reply: {
-      incident: { ...incidentExample, revision: 4, status: 'resolved', issue_type: 'postmortem', event_count: 2 },
+      incident: { ...incidentExample, revision: 5, status: 'resolved', issue_type: 'postmortem', event_count: 3 },
       timeline_event: {
         ...timelineEventExample,
-        id: 92,
         type: 'resolution',
         title: '',
         icon: '',
@@ -101,29 +118,37 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
   closeIncident: {
     description:
       'Sets the status `closed` and keeps the issue type, for incidents that need no resolution. A `close_note` that is not blank becomes a timeline event.',
-    params,
-    body: { expected_revision: 3 },
-    reply: { incident: { ...incidentExample, revision: 4, status: 'closed' } },
+    params: { id: monitored.id },
+    body: { close_note: 'The index is complete again.' },
+    reply: { incident: { ...incidentExample, ...monitored, revision: 3, status: 'closed', event_count: 2 } },
   },
   reopenIncident: {
     description:
       'Sets the status `active` of a resolved or closed incident. The issue type of a resolved one becomes `incident`. A `reopen_note` that is not blank becomes a timeline event.',
-    params,
-    body: { reopen_note: 'The errors are back.', expected_revision: 4 },
-    reply: { incident: { ...incidentExample, revision: 5 } },
+    params: { id: resolved.id },
+    body: { reopen_note: 'The report is missing again.' },
+    reply: { incident: { ...incidentExample, ...resolved, revision: 3 } },
   },
   archiveIncident: {
     description:
       'Archives an incident: it can be read, lists do not contain it, and every write to it is refused until it is restored.',
-    ...transition,
+    params: { id: resolved.id },
+    body: {},
     reply: {
-      incident: { ...incidentExample, revision: 4, archived_at: '2026-11-25T10:00:00.000Z', archived_by: 42 },
+      incident: {
+        ...incidentExample,
+        ...resolved,
+        revision: 4,
+        archived_at: '2026-11-25T10:00:00.000Z',
+        archived_by: 1,
+      },
     },
   },
   restoreIncident: {
     description: 'Restores an archived incident with the status and the properties that it had.',
-    ...transition,
-    reply: { incident: { ...incidentExample, revision: 5 } },
+    params: { id: resolved.id },
+    body: {},
+    reply: { incident: { ...incidentExample, ...resolved, revision: 5 } },
   },
   listIncidentChangelog: {
     description:
@@ -133,9 +158,9 @@ export const incidentOperations: Pick<Documentation<typeof contracts>, Operation
       changelog: [
         {
           id: 305,
-          incident_id: 17,
-          revision: 3,
-          actor: '42',
+          incident_id: 1,
+          revision: 4,
+          actor: '1',
           changed_at: '2026-11-20T09:32:10.000Z',
           changes: [{ field: 'status', from: 'open', to: 'active' }],
         },

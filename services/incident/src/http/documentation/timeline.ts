@@ -5,7 +5,11 @@ import { params as incidentParams, timelineEventExample } from './examples.ts';
 type Operation =
   'listTimelineEvents' | 'createTimelineEvent' | 'getTimelineEvent' | 'updateTimelineEvent' | 'deleteTimelineEvent';
 
-const params = { id: 91 };
+/** The first event of the timeline of `INC-1` in the sample workspace. */
+const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };
+const NOTE = 'The connection pool of the order database is exhausted';
+const MORE = `${NOTE}; it is doubled`;
+const params = { id: first.id };
 
 /** contract: Timeline */
 export const timelineOperations: Pick<Documentation<typeof contracts>, Operation> = {
@@ -45,16 +49,15 @@ export const timelineOperations: Pick<Documentation<typeof contracts>, Operation
   getTimelineEvent: {
     description: 'Returns a timeline event by its ID, also one of an archived incident.',
     params,
-    reply: { event: timelineEventExample },
+    reply: { event: { ...timelineEventExample, ...first, body: NOTE } },
   },
   updateTimelineEvent: {
     description:
       "Changes the properties that the body contains. `If-Service-Resource-Version` must be the event's current revision. The incident's revision increases too.",
     params,
-    body: { body: 'Rolled back the release; errors are falling' },
-    reply: {
-      event: { ...timelineEventExample, revision: 2, body: 'Rolled back the release; errors are falling' },
-    },
+    revision: 1,
+    body: { body: MORE },
+    reply: { event: { ...timelineEventExample, ...first, revision: 2, body: MORE } },
   },
   deleteTimelineEvent: {
     description: "Deletes a timeline event permanently. The incident's revision increases.",

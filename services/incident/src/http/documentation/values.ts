@@ -17,15 +17,15 @@ export const valueOperations: Pick<Documentation<typeof contracts>, Operation> =
     params,
     body: {
       values: [
-        { slug: 'customers_affected', value: 1200 },
-        { field_id: 12, value: null },
+        { slug: 'affected_orders', value: 1200 },
+        { field_id: 1, value: null },
       ],
     },
     reply: { values: [valueExample] },
   },
   deleteIncidentCustomField: {
     description: 'Unsets the value of one field. A required field cannot be unset.',
-    params: { ...params, fieldId: 9 },
+    params: { ...params, fieldId: 2 },
     reply: { values: [] },
   },
 };

@@ -1,0 +1,38 @@
+import { type Environment, openDatabase } from '@tocsin/runtime';
+import { addSubscription } from '../../services/webhook/src/administration.ts';
+import { migrateConfig } from '../migrate/config.ts';
+
+/** Its examples in the API description have this ID, so that they work in the sample workspace. */
+export const SAMPLE_WEBHOOK = 'wh_SampleWebhookOfTheDemo';
+
+/** The setting with the port of the sample receiver. */
+export const PORT_SETTING = 'RECEIVER_PORT';
+
+/** The port of the sample receiver, in the environment of an instance that allows it. */
+export const receiverPort = (env: Environment): string | undefined =>
+  env[PORT_SETTING] === '' ? undefined : env[PORT_SETTING];
+
+/** The receiver as `WEBHOOK_TEST_RECEIVERS` lists it. */
+export const receiverAddress = (port: number | string) => `localhost:${port}`;
+
+export const receiverUrl = (port: number | string) => `https://${receiverAddress(port)}/tocsin`;
+
+/** Creates the sample workspace's subscription of the receiver, if the instance allows the receiver. Can be repeated. */
+export async function addSampleWebhook(env: Environment, workspaceId: number): Promise<void> {
+  const port = receiverPort(env);
+  const target = migrateConfig(env).targets.find(({ app }) => app === 'webhook');
+  if (port === undefined || target === undefined) return;
+  const { url, schema } = target;
+  const database = openDatabase({ url, schema, application: 'tocsin-demo', poolSize: 1 });
+  try {
+    await addSubscription(database, {
+      secretKeys: env['TOCSIN_SECRET_KEYS'] ?? '',
+      allowed: { testReceivers: new Set([receiverAddress(port)]), networks: [] },
+      workspaceId,
+      id: SAMPLE_WEBHOOK,
+      url: receiverUrl(port),
+    });
+  } finally {
+    await database.destroy();
+  }
+}
