@@ -16,6 +16,7 @@ export {
   startReceiver,
 } from './receiver.ts';
 export * as behave from './receiver-behaviours.ts';
+export { patchEachProperty, type PatchedProperty } from './patch-each-property.ts';
 export { type ReadList, readPages } from './read-pages.ts';
 export { removeTopology } from './remove-topology.ts';
 export { isSkippedTitle, SERVER_VARIABLES, type TestServers, testServers } from './servers.ts';

@@ -9,7 +9,25 @@ export interface Change {
   to: unknown;
 }
 
-/** The properties that the changelog records, with their names in the API. */
+/** They are set at the creation, count or follow from something else, or are compared by themselves (`customFields`). */
+type Unrecorded =
+  | 'id'
+  | 'workspaceId'
+  | 'number'
+  | 'revision'
+  | 'shortTitle'
+  | 'statusChangedAt'
+  | 'endedAt'
+  | 'customFields'
+  | 'eventCount'
+  | 'lastEventAt'
+  | 'lastEventSummary'
+  | 'runCount'
+  | 'latestRun'
+  | 'createdAt'
+  | 'createdBy';
+
+/** The properties that the changelog records, with their names in the API. A change of nothing else is not saved. */
 const WIRE_NAMES = {
   title: 'title',
   service: 'service',
@@ -32,7 +50,7 @@ const WIRE_NAMES = {
   incidentResponders: 'incident_responders',
   archivedAt: 'archived_at',
   archivedBy: 'archived_by',
-} as const satisfies Partial<Record<keyof Incident, string>>;
+} as const satisfies Record<Exclude<keyof Incident, Unrecorded>, string>;
 
 /** Returns the differences between two states of an incident: properties in the resource's order, then custom-field values. */
 export function changesBetween(before: Incident, after: Incident): Change[] {

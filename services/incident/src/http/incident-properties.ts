@@ -1,12 +1,16 @@
 import { parseTimestamp } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
+import { definedProperties } from '@tocsin/resources';
 import type { IncidentProperties } from '../domain/incident.ts';
 import type { IncidentPatch, NewIncident } from './wire.ts';
 
+/** The short title of a new incident is a part of its request for a chat channel. */
+type PatchedProperties = Omit<IncidentProperties, 'shortTitle'>;
+
 /** The properties that a validated request gives, as the incident stores them. */
-export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial<IncidentProperties> {
+export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial<PatchedProperties> {
   const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
-  const properties = {
+  return definedProperties<PatchedProperties>({
     title: wire.title?.trim(),
     // The catalog stores slugs in NFC.
     service: wire.service?.normalize('NFC'),
@@ -27,6 +31,5 @@ export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial
     recoveredAt: moment(wire.recovered_at),
     incidentManager: wire.incident_manager,
     incidentResponders: wire.incident_responders && [...new Set(wire.incident_responders)],
-  };
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+  });
 }

@@ -1,5 +1,6 @@
 import { parseTimestamp } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
+import { definedProperties } from '@tocsin/resources';
 import type { TimelineEventProperties } from '../domain/timeline-event.ts';
 import type { NewTimelineEventWire, TimelineEventPatch } from './timeline-wire.ts';
 
@@ -8,7 +9,7 @@ export function toTimelineProperties(
   wire: NewTimelineEventWire | TimelineEventPatch,
 ): Partial<TimelineEventProperties> {
   const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
-  const properties = {
+  return definedProperties<TimelineEventProperties>({
     startedAt: moment(wire.started_at ?? wire.at),
     endedAt: moment(wire.ended_at),
     isOngoing: wire.is_ongoing,
@@ -19,6 +20,5 @@ export function toTimelineProperties(
     title: wire.title?.trim(),
     body: wire.body,
     tags: wire.tags && normaliseList(wire.tags),
-  };
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+  });
 }

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually, patchEachProperty } from '@tocsin/testing';
+import { planConfiguration } from '../src/administration.ts';
+import { timelineEventPatch } from '../src/http/timeline-wire.ts';
+import { incidentPatch } from '../src/http/wire.ts';
+import { RecordingBroker } from './fakes/recording-broker.ts';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
+
+const broker = new RecordingBroker();
+let service: TestService;
+beforeAll(async () => void (service = await startService({ broker })));
+afterAll(async () => service.stop());
+
+const published = async (type: string, matches: (data: Record<string, Record<string, unknown>>) => boolean) =>
+  eventually(() => broker.published.find((event) => event.type === type && matches(event.data)), { what: type });
+
+test('each property of an incident that is changed alone comes back, in the changelog and the event, too', async () => {
+  await service.owners.change(1, (data) => {
+    data.teams = [{ id: 1, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null }];
+    data.users = [{ id: 7, email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' }];
+  });
+  const client = service.as({ workspace: { version: 1 } });
+  const { body } = await client.get('/api/v1/configuration/severities');
+  const { body: configured } = await client.get('/api/v1/configuration/workflow-statuses');
+  const keys = [...body.severities, ...configured.workflow_statuses].map(({ key }: { key: string }) => key);
+  const patched = await patchEachProperty({
+    client,
+    schema: incidentPatch,
+    values: ['7', ['7'], ...keys],
+    create: async () =>
+      `/api/v1/incidents/${(await client.post('/api/v1/incidents', { title: 'x' })).body.incident.id}`,
+  });
+  for (const { name, value, path, before, after } of patched) {
+    expect([name, after]).toEqual([name, expect.objectContaining({ [name]: value, revision: before.revision + 1 })]);
+    expect((await client.get(path)).body.incident).toMatchObject({ [name]: value });
+    const change = { field: name, from: before[name], to: value };
+    const { changelog } = (await client.get(`${path}/changelog`)).body;
+    expect(changelog).toMatchObject([{ changes: expect.arrayContaining([change]) }]);
+    const event = await published('incident.updated', ({ incident }) => incident?.['id'] === after['id']);
+    expect(event.data.changes).toContainEqual(change);
+    expect([name, event.data.incident[name]]).toEqual([name, value]);
+  }
+});
+
+test('each property of a timeline event that is changed alone comes back, in its event, too', async () => {
+  const client = service.as();
+  const { incident } = (await client.post('/api/v1/incidents', { title: 'x' })).body;
+  const database = openOwnDatabase(service);
+  const plan = await planConfiguration(database, 1, { timeline_groups: [{ id: 2, name: 'Comms' }] });
+  await database.transaction(async (trx) => plan.apply(trx));
+  await database.destroy();
+  const event = { body: 'x', started_at: '2026-11-20T09:00:00.000Z' };
+  const patched = await patchEachProperty({
+    client,
+    schema: timelineEventPatch,
+    create: async () => {
+      const { body } = await client.post(`/api/v1/incidents/${incident.id}/timeline`, event);
+      return `/api/v1/timeline/${body.event.id}`;
+    },
+  });
+  for (const { name, value, path, before, after } of patched) {
+    expect([name, after]).toEqual([name, expect.objectContaining({ [name]: value, revision: before.revision + 1 })]);
+    expect((await client.get(path)).body.event).toMatchObject({ [name]: value });
+    const { data } = await published(
+      'timeline_event.updated',
+      ({ timeline_event }) => timeline_event?.['id'] === after['id'],
+    );
+    // Deprecated names are not in events.
+    const isDeprecated = timelineEventPatch.shape[name as 'at'].meta()?.deprecated === true;
+    if (!isDeprecated) expect([name, data.timeline_event[name]]).toEqual([name, value]);
+  }
+});
