@@ -31,7 +31,7 @@ describe('the settings', () => {
       connections: { total: 5_000, perNetwork: 1_000 },
       database: {
         url: 'postgres://tocsin_gateway@127.0.0.1:5432/tocsin',
-        poolSize: 10,
+        poolSize: 7,
         deadlines: { read: 2_000 },
       },
     });

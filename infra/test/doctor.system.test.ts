@@ -108,16 +108,26 @@ describeWithServers('doctor', () => {
     const lines: string[] = [];
     const { output, error, exitCode } = await runAdmin(['doctor'], env, (line) => lines.push(line));
     expect({ error, output: exitCode === 0 ? '' : output }).toEqual({ error: undefined, output: '' });
-    for (const check of ['migrations', 'clocks', 'sequences', 'numbers', 'replicas', 'timelines', 'storage', 'feed']) {
+    const checks = 'migrations clocks pools sequences numbers replicas timelines storage feed secrets';
+    for (const check of checks.split(' ')) {
       expect(output).toMatch(new RegExp(`^ok +${check} `, 'm'));
     }
-    expect(output).toMatch(/^ok +broker +5 queues with consumers/m);
-    expect(output).toMatch(/^ok +secrets /m);
+    expect(output).toMatch(/^ok +broker +4 queues with consumers/m);
     expect(lines).toEqual([
       expect.stringMatching(/^using database tocsin_test\S+ on .*, named by DATABASE_URL$/),
       expect.stringMatching(/^using broker .*names that begin with tocsin-test-/),
       expect.stringMatching(/^using Redis .*names that begin with tocsin-test-/),
     ]);
+  });
+
+  test('says when the processes may open more connections than the server has', async () => {
+    const { exitCode, checks } = await doctor([], { DATABASE_POOL_SIZE: '500' });
+    expect(withStatus(checks, 'problem')).toEqual([
+      expect.stringMatching(
+        /^pools: 5 processes with DATABASE_POOL_SIZE=500 may open 2507 connections, but the server has \d+: lower/,
+      ),
+    ]);
+    expect(exitCode).toBe(1);
   });
 
   test('says what it cannot check, and exits with 2', async () => {

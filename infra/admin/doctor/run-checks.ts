@@ -9,6 +9,7 @@ import { FEED_CHECK } from './feed-check.ts';
 import { MESSAGE_CHECK } from './message-check.ts';
 import { MIGRATION_CHECK } from './migration-check.ts';
 import { NUMBER_CHECK } from './number-check.ts';
+import { POOL_CHECK } from './pool-check.ts';
 import { REPLICA_CHECK } from './replica-check.ts';
 import { SECRET_CHECK } from './secret-check.ts';
 import { SEQUENCE_CHECK } from './sequence-check.ts';
@@ -19,6 +20,7 @@ import { TIMELINE_CHECK } from './timeline-check.ts';
 const CHECKS: readonly Check[] = [
   MIGRATION_CHECK,
   CLOCK_CHECK,
+  POOL_CHECK,
   SEQUENCE_CHECK,
   NUMBER_CHECK,
   REPLICA_CHECK,

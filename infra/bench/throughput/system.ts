@@ -34,7 +34,7 @@ export interface BenchSystem {
 /** More requests a minute than the bench can send. */
 const UNLIMITED = 100_000_000;
 const DRAINED_WITHIN = 300_000;
-/** The default of an app. */
+/** As many as the bare process has. */
 const POOL_SIZE = 10;
 
 /**
@@ -57,7 +57,8 @@ export async function startSystem(
   try {
     const instance = await startInstance(harness, {
       RATE_LIMIT_PER_MINUTE: String(UNLIMITED),
-      ...(replicas > 1 && { REPLICAS: String(replicas), DATABASE_POOL_SIZE: String(Math.ceil(POOL_SIZE / replicas)) }),
+      DATABASE_POOL_SIZE: String(Math.ceil(POOL_SIZE / replicas)),
+      ...(replicas > 1 && { REPLICAS: String(replicas) }),
       ...options.settings,
     });
     closing.push(instance.stop);

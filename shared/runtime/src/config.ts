@@ -183,8 +183,11 @@ const postgres = url(['postgres:', 'postgresql:']);
 /** `<SERVICE>_DATABASE_URL` has priority; without it a service uses its own role on the server of `DATABASE_URL`. */
 export const databaseSettings = {
   DATABASE_URL: postgres.default('postgres://postgres@127.0.0.1:5432/tocsin'),
-  /** At least a connection for a request, another one that it needs meanwhile, and one for background work. */
-  DATABASE_POOL_SIZE: integer({ min: 3, max: 500 }).default(10),
+  /**
+   * At least a connection for a request, another one that it needs meanwhile, and one for background work. By default two
+   * processes of each app fit into the 97 connections that PostgreSQL has for them by default.
+   */
+  DATABASE_POOL_SIZE: integer({ min: 3, max: 500 }).default(7),
   /** Statement time of a request that only reads; operations have ten seconds in all. */
   DATABASE_READ_TIMEOUT_MS: integer({ min: 500, max: 8_000 }).default(DATABASE_DEADLINES.read),
 };
