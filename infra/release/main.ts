@@ -63,7 +63,7 @@ async function prepare(version: string): Promise<void> {
   await runScript('infra/generate/main.ts');
   console.log(
     `${version} is prepared. Read the changes (git diff), complete docs/guides/upgrading.md, run make test, then commit ` +
-      `and tag: docs/guides/releasing.md has the commands. git checkout . undoes everything.`,
+      `and tag: docs/guides/releasing.md has the commands. git stash --include-untracked undoes everything.`,
   );
 }
 
