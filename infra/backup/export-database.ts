@@ -11,8 +11,8 @@ import {
 } from './format.ts';
 import { RowDigest } from './row-digest.ts';
 
-/** The tables by which migrations keep their state; running the migrations makes them. */
-const MIGRATION_TABLES = ['migrations', 'migrations_lock'];
+/** The names of the migrations that have run; running the migrations makes it. */
+const MIGRATION_TABLE = 'migrations';
 
 export interface ExportOptions {
   /** In a transaction whose snapshot all tables are read in. */
@@ -102,9 +102,9 @@ export async function listTables(client: pg.Client, schemas: readonly string[]):
      from pg_class c
      join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-     where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all($2)
+     where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $2
      group by 1, 2 order by 1, 2`,
-    [schemas, MIGRATION_TABLES],
+    [schemas, MIGRATION_TABLE],
   );
   return rows;
 }
@@ -112,7 +112,7 @@ export async function listTables(client: pg.Client, schemas: readonly string[]):
 async function listSequences(client: pg.Client, schemas: readonly string[]): Promise<Sequence[]> {
   const { rows } = await client.query<Sequence>(
     `select schemaname as schema, sequencename as name, last_value::text as value from pg_sequences
-     where schemaname = any($1) and last_value is not null and sequencename !~ '^(${MIGRATION_TABLES.join('|')})_'
+     where schemaname = any($1) and last_value is not null and sequencename !~ '^${MIGRATION_TABLE}_'
      order by 1, 2`,
     [schemas],
   );

@@ -41,8 +41,8 @@ interface Row {
   columns: string[];
 }
 
-/** knex writes its own state there. */
-const IGNORED = `c.relname not in ('migrations', 'migrations_lock')`;
+/** Which migrations have run. */
+const IGNORED = `c.relname <> 'migrations'`;
 
 const COLUMNS = `
   select n.nspname || '.' || c.relname as "table", a.attname as name,

@@ -5,7 +5,7 @@ import type { MigrateConfig, SchemaTarget } from './config.ts';
 /**
  * Creates the database, and each app's role and schema, if they are missing; then migrates every schema. Several
  * processes may do this concurrently.
- * @param print receives a line for each step, and for what is left to the operator
+ * @param print receives a line for each step, for what it waits for, and for what is left to the operator
  * @param only the schemas to migrate and the names of their migrations, for data of an earlier release; default: all
  */
 export async function migrateAll(
@@ -25,7 +25,8 @@ export async function migrateAll(
   }
   await Promise.all(
     targets.map(async (target) => {
-      const applied = await withSchemaName(target, migrate(target));
+      const onWait = (message: string) => print(`${target.schema}: ${message}`);
+      const applied = await withSchemaName(target, migrate(target, { onWait }));
       print(`${target.schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
     }),
   );

@@ -1,6 +1,7 @@
 export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
 export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
+export { createIndexConcurrently } from './concurrent-index.ts';
 export {
   brokerSettings,
   ConfigError,
@@ -51,9 +52,10 @@ export { type Dispatcher, startDispatcher } from './dispatcher.ts';
 export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
-export { ensureDatabase, ensureSchemaOwner, listMigrations, migrate, type SchemaOwner } from './migrate.ts';
+export { listMigrations, migrate, type MigrationOptions, type SchemaOwner } from './migrate.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
+export { ensureDatabase, ensureSchemaOwner } from './schema-owner.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { settleWithin } from './settle-within.ts';
 export { sharedRuns } from './shared-runs.ts';

@@ -1,8 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
-import pg from 'pg';
+import type pg from 'pg';
+import { BlockedMigration, isBlocked, type MigrationBlockers, watchBlockers } from './migration-blockers.ts';
+import { MIGRATION_CONNECTION } from './migration-connection.ts';
+import { type MigrationTurn, takeMigrationTurn } from './migration-turn.ts';
 
 export interface SchemaOwner {
   /** The URL of the role that owns the schema. */
@@ -14,102 +18,61 @@ export interface SchemaOwner {
   only?: ReadonlySet<string>;
 }
 
+/** A file in the folder of migrations. */
+interface Migration {
+  up(knex: Knex): Promise<void>;
+  config?: {
+    /**
+     * False for what PostgreSQL refuses in a transaction. Requests must not have to wait for it, and it must be possible
+     * to run it again after an interruption anywhere.
+     */
+    transaction?: boolean;
+  };
+}
+
+/** Milliseconds, except `attempts`. */
+const WAITS = {
+  /** For another process that migrates the same schema. */
+  turn: 600_000,
+  /**
+   * For a lock, in a transaction. The requests for the table wait behind it, and a GET has two seconds in all. More than
+   * one second, after which PostgreSQL cancels an autovacuum that is in the way (deadlock_timeout).
+   */
+  lock: 1_500,
+  /** Before the second attempt to get a lock. Before each further one it is twice as long, up to `longestPause`. */
+  pause: 1_000,
+  longestPause: 10_000,
+  /** How many attempts of one run may fail: five to six minutes. */
+  attempts: 32,
+  /** For a lock or the end of older transactions, outside of a transaction. */
+  outside: 300_000,
+};
+
+export interface MigrationOptions {
+  /** Receives a sentence when a migration begins to wait for sessions. */
+  onWait?: (message: string) => void;
+  waits?: Partial<typeof WAITS>;
+}
+
 /**
- * Milliseconds that a migration waits for another process that migrates the same schema. The statements themselves have
- * no limit: an index on a large table may take hours.
+ * Runs an owner's pending migrations, each in a transaction of its own, and returns their names. Safe to run from several
+ * processes at once, and again after an interruption. The statements themselves have no limit.
+ * @throws Error naming the sessions that a migration has waited for in vain; what has finished stays
  */
-const LOCK_TIMEOUT = 600_000;
-
-/** A server that has vanished is noticed within fifteen seconds, however long its statement takes. */
-const CONNECTION = { connectionTimeoutMillis: 5_000, keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
-
-const quote = (identifier: string) => pg.escapeIdentifier(identifier);
-
-/** Runs a CREATE statement; ignores that a concurrent process created the same object. */
-async function createUnlessExists(client: pg.Client, statement: string): Promise<void> {
+export async function migrate(owner: SchemaOwner, options: MigrationOptions = {}): Promise<string[]> {
+  const waits = { ...WAITS, ...options.waits };
+  const turn = await takeMigrationTurn({ ...owner, wait: waits.turn });
+  const knex = openForMigrations(owner);
   try {
-    await client.query(statement);
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== '42710' && code !== '42P04' && code !== '23505' && code !== '42P06') throw error;
-  }
-}
-
-/** Creates the database of `url` unless it exists. */
-export async function ensureDatabase(url: string): Promise<void> {
-  const { pathname } = new URL(url);
-  const name = decodeURIComponent(pathname.slice(1));
-  const maintenance = new URL(url);
-  maintenance.pathname = '/postgres';
-  await withClient(maintenance.href, async (client) => {
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
-    if (rowCount === 0) await createUnlessExists(client, `create database ${quote(name)}`);
-  });
-}
-
-/**
- * Creates an owner's role and schema in the database of `adminUrl`, whose role needs the privileges for that. The
- * owner's role has privileges on its own schema only.
- */
-export async function ensureSchemaOwner(adminUrl: string, owner: SchemaOwner): Promise<void> {
-  const { username, password, pathname } = new URL(owner.url);
-  const role = decodeURIComponent(username);
-  await withClient(adminUrl, async (client) => {
-    const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);
-    if (rowCount === 0) await createUnlessExists(client, `create role ${quote(role)} login`);
-    if (password !== '') {
-      await client.query(`alter role ${quote(role)} password ${pg.escapeLiteral(decodeURIComponent(password))}`);
-    }
-    // Since Postgres 16 a role that is not a superuser can transfer a schema only to a role that it is a member of.
-    const { rows } = await client.query<{ rolsuper: boolean }>(
-      'select rolsuper from pg_roles where rolname = current_user',
-    );
-    if (rows[0]?.rolsuper !== true) await client.query(`grant ${quote(role)} to current_user`);
-    await client.query(`grant connect on database ${quote(decodeURIComponent(pathname.slice(1)))} to ${quote(role)}`);
-    await createUnlessExists(client, `create schema ${quote(owner.schema)}`);
-    await client.query(`alter schema ${quote(owner.schema)} owner to ${quote(role)}`);
-  });
-}
-
-/** Runs an owner's pending migrations and returns their names. Safe to run from several processes at once. */
-export async function migrate(owner: SchemaOwner): Promise<string[]> {
-  const knex = knexFactory({
-    client: 'pg',
-    connection: { connectionString: owner.url, ...CONNECTION } as Knex.PgConnectionConfig,
-    searchPath: [owner.schema],
-    pool: { min: 0, max: 2 },
-    // knex would print what it also throws.
-    log: { warn: () => undefined, error: () => undefined },
-  });
-  try {
-    // knex's own lock makes a concurrent run fail; an advisory lock makes it wait.
-    return await knex.transaction(async (lock) => {
-      await lock.raw(`set local lock_timeout = ${LOCK_TIMEOUT}`);
-      await lock.raw('select pg_advisory_xact_lock(hashtext(?))', [`tocsin-migrate-${owner.schema}`]);
-      // Not IF NOT EXISTS: it requires the privilege to create schemas even if the schema exists.
-      const existing = await knex.raw<{ rows: unknown[] }>('select 1 from pg_namespace where nspname = ?', [
-        owner.schema,
-      ]);
-      if (existing.rows.length === 0) await knex.raw('create schema ??', [owner.schema]);
-      const [, ran] = (await knex.migrate.latest({
-        migrationSource: migrationsIn(owner),
-        schemaName: owner.schema,
-        tableName: 'migrations',
-      })) as [number, string[]];
-      return ran;
-    });
+    const run: Run = { knex, turn, waits, onWait: options.onWait, failedAttempts: 0 };
+    await inTransaction(run, 'the table of migrations', async (trx) => prepare(trx, owner.schema));
+    const pending = await findPending(knex, owner);
+    for (const name of pending) await runMigration(run, owner.migrations, name);
+    return pending;
   } finally {
     await knex.destroy();
+    await turn.end();
   }
-}
-
-function migrationsIn({ migrations: folder, only }: SchemaOwner): Knex.MigrationSource<string> {
-  return {
-    getMigrations: async () =>
-      (await readdir(folder)).filter((name) => name.endsWith('.ts') && only?.has(name) !== false).sort(),
-    getMigrationName: (name) => path.basename(name, '.ts'),
-    getMigration: async (name) => (await import(pathToFileURL(path.join(folder, name)).href)) as Knex.Migration,
-  };
 }
 
 /** The names of all migrations in a folder, in their order. */
@@ -119,12 +82,105 @@ export const listMigrations = async (folder: string): Promise<string[]> =>
     .map((name) => path.basename(name, '.ts'))
     .sort();
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...CONNECTION });
-  await client.connect();
+function openForMigrations({ url, schema }: SchemaOwner): Knex {
+  return knexFactory({
+    client: 'pg',
+    connection: { connectionString: url, ...MIGRATION_CONNECTION } as Knex.PgConnectionConfig,
+    searchPath: [schema],
+    pool: {
+      min: 0,
+      // One, so that its session can be watched.
+      max: 1,
+      // The server then ends the statement of a process that has died. Systems that cannot do this refuse the setting.
+      afterCreate: (connection: pg.Client, done: (error: null, connection: pg.Client) => void) =>
+        connection.query('set client_connection_check_interval = 5000', () => done(null, connection)),
+    },
+    // knex would print what it also throws.
+    log: { warn: () => undefined, error: () => undefined },
+  });
+}
+
+async function prepare(trx: Knex, schema: string): Promise<void> {
+  // Not IF NOT EXISTS: it requires the privilege to create schemas even if the schema exists.
+  const existing = await trx.raw<{ rows: unknown[] }>('select 1 from pg_namespace where nspname = ?', [schema]);
+  if (existing.rows.length === 0) await trx.raw('create schema ??', [schema]);
+  await trx.raw(`
+    create table if not exists migrations (
+      id serial primary key, name varchar(255), batch integer, migration_time timestamptz
+    )`);
+  await trx.raw('drop table if exists migrations_lock');
+}
+
+async function findPending(knex: Knex, { migrations, only }: SchemaOwner): Promise<string[]> {
+  const names = (await listMigrations(migrations)).filter((name) => only?.has(`${name}.ts`) !== false);
+  const applied = new Set(await knex('migrations').orderBy('id').pluck<string[]>('name'));
+  const unknown = [...applied].filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`the schema is of a later release (${unknown.join(', ')}): use its code`);
+  return names.filter((name) => !applied.has(name));
+}
+
+interface Run {
+  knex: Knex;
+  turn: MigrationTurn;
+  waits: typeof WAITS;
+  onWait: MigrationOptions['onWait'];
+  failedAttempts: number;
+}
+
+async function runMigration(run: Run, folder: string, name: string): Promise<void> {
+  const { up, config } = (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as Migration;
+  const finish = async (knex: Knex) => {
+    await up(knex);
+    await knex('migrations').insert({ name, migration_time: knex.fn.now() });
+  };
+  await (config?.transaction === false ? outsideTransaction : inTransaction)(run, name, finish);
+}
+
+async function outsideTransaction(run: Run, name: string, work: (knex: Knex) => Promise<void>): Promise<void> {
+  const { knex, waits } = run;
+  await watched(run, async (blockers) => {
+    try {
+      await knex.raw(`set lock_timeout = ${waits.outside}`);
+      await work(knex);
+    } catch (error) {
+      throw isBlocked(error) ? new BlockedMigration(name, blockers.latest(), error) : error;
+    }
+  });
+}
+
+/** Tries again what has waited for a lock in vain, after a pause in which the requests behind it are served. */
+async function inTransaction(run: Run, name: string, work: (trx: Knex) => Promise<void>): Promise<void> {
+  const { knex, waits, onWait } = run;
+  await watched(run, async (blockers) => {
+    let announced = '';
+    for (let pause = waits.pause; ; pause = Math.min(2 * pause, waits.longestPause)) {
+      try {
+        await knex.transaction(async (trx) => {
+          await trx.raw(`set local lock_timeout = ${waits.lock}`);
+          await work(trx);
+        });
+        return;
+      } catch (error) {
+        if (!isBlocked(error)) throw error;
+        const blocked = new BlockedMigration(name, blockers.latest(), error);
+        run.failedAttempts += 1;
+        if (run.failedAttempts >= waits.attempts) throw blocked;
+        if (blocked.sessions !== announced) onWait?.(`${blocked.what}; trying again`);
+        announced = blocked.sessions;
+        await delay(pause);
+      }
+    }
+  });
+}
+
+async function watched(run: Run, work: (blockers: MigrationBlockers) => Promise<void>): Promise<void> {
+  const { knex, turn } = run;
+  turn.check();
+  const { rows } = await knex.raw<{ rows: [{ pid: number }] }>('select pg_backend_pid() as pid');
+  const blockers = watchBlockers(turn.client, rows[0].pid);
   try {
-    await work(client);
+    await work(blockers);
   } finally {
-    await client.end();
+    await blockers.stop();
   }
 }

@@ -104,6 +104,7 @@ function digest(schemas: TestSchema[]): string {
     'messaging/src/consumer.ts',
     'http/src/idempotency-keys.ts',
     'runtime/src/migrate.ts',
+    'runtime/src/concurrent-index.ts',
   ]) {
     hash.update(readFileSync(path.join(shared, file)));
   }
