@@ -65,6 +65,17 @@ const occupy = async (count: number) =>
   );
 
 describe('a claim', () => {
+  test('leaves what is leased or waits for another attempt out of the lanes, until it is due', async () => {
+    await queue('a1.example.com', 1);
+    expect(await claim()).toEqual(['a1.example.com']);
+    const lanes = service.rows('deliveries').where({ is_postponed: false });
+    expect(await lanes.clone().select('id')).toEqual([]);
+    await service.rows('slots').delete();
+    // The lease has ended.
+    await service.rows('deliveries').update({ due_at: service.clock.now() });
+    expect(await claim()).toEqual(['a1.example.com']);
+  });
+
   test('serves the workspaces in turn across claims', async () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 9, workspaceId === 1 ? 60_000 : 0);
     await occupy(15);

@@ -54,19 +54,19 @@ const PAGE = 64;
 
 /**
  * Reads the first due deliveries of each lane; a lane is the queue of one subscription. It goes from lane to lane by
- * a loose index scan, so the cost does not depend on the length of a lane. It reads two per lane, because a host has
- * two slots. The lateral joins read subscriptions lane by lane: the planner overestimates the lanes and would scan
+ * a loose index scan, so the cost does not depend on the length of a lane. Deliveries that are postponed are in no lane. It
+ * reads two per lane, because a host has two slots. The lateral joins read subscriptions lane by lane: the planner overestimates the lanes and would scan
  * the whole table.
  */
 const CANDIDATES = `
   with recursive lanes as (
     (select workspace_id, subscription_id from deliveries
-      where status = 'queued' and workspace_id > $2::bigint and workspace_id <= $3::bigint
+      where status = 'queued' and not is_postponed and workspace_id > $2::bigint and workspace_id <= $3::bigint
       order by workspace_id, subscription_id limit 1)
     union all
     select next.workspace_id, next.subscription_id from lanes cross join lateral (
       select workspace_id, subscription_id from deliveries
-      where status = 'queued' and workspace_id <= $3::bigint
+      where status = 'queued' and not is_postponed and workspace_id <= $3::bigint
         and (workspace_id, subscription_id) > (lanes.workspace_id, lanes.subscription_id)
       order by workspace_id, subscription_id limit 1
     ) as next
@@ -77,7 +77,7 @@ const CANDIDATES = `
   left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
   cross join lateral (
     select id, due_at from deliveries
-    where status = 'queued' and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
+    where status = 'queued' and not is_postponed and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
       and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
     order by due_at, id limit 2
   ) as head
@@ -95,7 +95,7 @@ const LEASE = `
     select id from deliveries where id = any($1::bigint[]) and status = 'queued' and due_at <= $3
     for update skip locked
   )
-  update deliveries set lease_token = chosen.token, due_at = $4
+  update deliveries set lease_token = chosen.token, due_at = $4, is_postponed = true
   from chosen join free on free.id = chosen.id, events, subscriptions
   where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
   returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
@@ -131,6 +131,22 @@ interface CandidateRow {
   host: string;
   ip: string | null;
 }
+
+/** More than a claim can lease; the rest is due in the next one. */
+const MOST_DUE = 1_000;
+
+const RETURN_DUE = `
+  update deliveries set is_postponed = false where id in (
+    select id from deliveries where status = 'queued' and is_postponed and due_at <= (select ${currentTime('$1')})
+    order by due_at limit ${MOST_DUE} for update skip locked
+  )`;
+
+/** Puts postponed deliveries whose time has come into their lanes, before candidates are looked for. */
+export const returnDueStatement = (time: Instant | null): PreparedStatement<never> => ({
+  name: 'return-due-deliveries',
+  text: RETURN_DUE,
+  values: [time],
+});
 
 const candidatesBetween = (
   [from, to]: readonly [number, number],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addMilliseconds, commitWith, runTogether } from '@tocsin/runtime';
 import { chooseFairly } from '../domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../domain/limits.ts';
-import { type Claim, findCandidates, leaseStatement, toClaim } from '../store/claim-store.ts';
+import { type Claim, findCandidates, leaseStatement, returnDueStatement, toClaim } from '../store/claim-store.ts';
 import { budgetOf, limitStatements } from '../store/limit-store.ts';
 import type { Dependencies } from './context.ts';
 
@@ -21,6 +21,7 @@ export async function claimDeliveries(
       limitStatements.lock(),
       limitStatements.usedWindows(time.parameter()),
       limitStatements.usedSlots(time.parameter()),
+      returnDueStatement(time.parameter()),
     ]);
     if (dispatcher === undefined) throw new Error('the table dispatcher has no row');
     const { last_workspace_id: after } = dispatcher;
