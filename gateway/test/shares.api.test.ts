@@ -276,6 +276,28 @@ describe('what the requests of a minute cost', () => {
     expect((await gateway.send({ path: PATH, ...globex })).status).toBe(200);
   });
 
+  test('what a service adds to the cost of a request counts with the next one, and is no header for the client', async () => {
+    const service = await startSlowService((_, response) => {
+      response.setHeader('X-Tocsin-Cost', '100').end('{}');
+      return true;
+    });
+    const { gateway, acme, globex } = await open({
+      incidentUrl: service.server.url,
+      env: { RATE_LIMIT_PER_MINUTE: '60', COST_PER_REQUEST: '3' },
+    });
+    // 101 of 180, and 202 with the second one, which begins below the limit.
+    const first = await gateway.send({ path: PATH, ...acme });
+    expect(first.headers).not.toHaveProperty('x-tocsin-cost');
+    expect((await gateway.send({ path: PATH, ...acme })).status).toBe(200);
+    // A response is counted when it is closed, a moment after the client has it.
+    const refused = await eventually(async () => {
+      const response = await gateway.send({ path: PATH, ...acme });
+      return response.status === 429 && response;
+    });
+    expectRefusal(refused, 429, 'cost_a_minute');
+    expect((await gateway.send({ path: PATH, ...globex })).status).toBe(200);
+  });
+
   test('large requests and responses use up the limit of bytes', async () => {
     const { gateway, acme, globex } = await open({
       env: { RATE_LIMIT_PER_MINUTE: '60', BYTES_PER_REQUEST: '10000' },

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
+  COST_HEADER,
   type DomainError,
   PATIENCE,
   type ServiceAddress,
@@ -25,6 +26,8 @@ export interface CompleteRequest {
    * events. May throw what the client gets instead.
    */
   onWait: ((wait: Wait) => void) | undefined;
+  /** Called when the response begins, if the service has added to the cost of the operation. */
+  onCost: (cost: number) => void;
 }
 
 /** The wait of a request for events. Both functions end a stream. */
@@ -66,6 +69,7 @@ interface Forwarded extends WatchedRequest {
   readonly deadlineAt: number;
   /** Until the wait has begun. */
   onWait: CompleteRequest['onWait'];
+  readonly onCost: CompleteRequest['onCost'];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   attempts: number;
@@ -224,6 +228,8 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     }
     if (forwarded.settled) return;
     settle(forwarded);
+    const cost = Number(upstreamResponse.headers[COST_HEADER] ?? 0);
+    if (cost > 0) forwarded.onCost(cost);
     relayResponse(upstreamResponse, forwarded.response);
     forwarded.resolve();
   };
@@ -286,7 +292,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
   });
 
   return {
-    forward: async ({ request, response, body, deadline, onWait }) => {
+    forward: async ({ request, response, body, deadline, onWait, onCost }) => {
       const address = addresses.choose();
       if (address === undefined) throw notResponding();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -296,6 +302,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
         response,
         body,
         onWait,
+        onCost,
         deadline,
         deadlineAt: now + deadline,
         sentAt: now,

@@ -82,6 +82,7 @@ export function forwarder({
           body: body.bytes,
           deadline,
           onWait: wait === undefined ? undefined : onWait,
+          onCost: (cost) => (context.addedCost = cost),
         });
         if (span !== undefined && !response.destroyed) recordStatus(span, response.statusCode);
       });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
+import { boundedCache } from '@tocsin/runtime';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';
 import { type ByteMeter, bytesExceeded, secondsOf, windowOf } from './byte-meter.ts';
 import type { RequestContext } from './request-context.ts';
@@ -31,12 +32,17 @@ export interface RateLimitDefaults {
 
 /** A workspace with a very low limit of requests can still send one that is expensive or large. */
 const MIN_REQUESTS = 60;
+/** For the costs that finished requests have added and no request has counted yet; about 16,000 workspaces. */
+const PENDING_BYTES = 4 * 1_048_576;
 
 /** Counts a request and sets the limit headers of its response (contract: Limits). */
 export function rateLimits(
   { counter, meter }: { counter: RequestCounter; meter: ByteMeter },
   defaults: RateLimitDefaults,
 ): RateLimits {
+  /** What services add to the cost of an operation is counted with the workspace's next request. */
+  const pendingCosts = boundedCache<number, number>({ bytes: PENDING_BYTES });
+
   const consume = (response: ServerResponse, { requests, remaining }: WindowUsage, limit: number): void => {
     const seconds = secondsOf(remaining);
     response.setHeader('X-RateLimit-Limit', limit);
@@ -48,13 +54,16 @@ export function rateLimits(
 
   return {
     workspace: (context, { id, limit, cost }) => {
+      addCostWhenFinished(context, id, pendingCosts);
+      const added = pendingCosts.get(id) ?? 0;
+      if (added > 0) pendingCosts.set(id, 0);
       const limits = limitsOf(limit ?? defaults.workspace, defaults);
       meter.watch(context, { id, limit: limits.bytes });
       const check = (usage: WindowUsage) => {
         consume(context.response, usage, limits.requests);
         checkUsage(usage, cost, limits);
       };
-      const usage = counter.count(windowOf(id), { cost, bytes: meter.take(id) }, limits);
+      const usage = counter.count(windowOf(id), { cost: cost + added, bytes: meter.take(id) }, limits);
       return usage instanceof Promise ? usage.then(check) : check(usage);
     },
     anonymous: async (response, network) =>
@@ -74,8 +83,16 @@ const limitsOf = (requests: number, { costPerRequest, bytesPerRequest }: RateLim
 function checkUsage(usage: WindowUsage, ownCost: number, limits: Amounts): void {
   if (usage.cost - ownCost >= limits.cost)
     throw shareExceeded(
-      `The requests of this minute cost more than ${limits.cost}: lists that search or filter by custom fields cost more than others`,
+      `The requests of this minute cost more than ${limits.cost}: lists that search or filter by custom fields cost more than others, and an import costs its events`,
       { reason: 'cost_a_minute', seconds: secondsOf(usage.remaining) },
     );
   if (usage.bytes >= limits.bytes) throw bytesExceeded(limits.bytes, usage.remaining);
+}
+
+type PendingCosts = ReturnType<typeof boundedCache<number, number>>;
+
+function addCostWhenFinished(context: RequestContext, id: number, pendingCosts: PendingCosts): void {
+  context.response.on('close', () => {
+    if (context.addedCost > 0) pendingCosts.set(id, (pendingCosts.get(id) ?? 0) + context.addedCost);
+  });
 }

@@ -59,6 +59,8 @@ describe('an import', () => {
       last_event_at: '2026-11-20T11:00:00.000Z',
       last_event_summary: 'Up',
     });
+    // For the gateway: an import costs its events.
+    expect(headers.get('X-Tocsin-Cost')).toBe('2');
     expect(headers.get('Service-Resource-Version')).toBe('2');
     expect((await client.get(path)).body).toEqual({ incident: body.incident });
 

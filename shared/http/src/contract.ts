@@ -16,6 +16,12 @@ export interface Cost {
   readonly parameters?: Readonly<Record<string, number>>;
 }
 
+/**
+ * A header of a service's response: what the request has cost besides the cost of its operation, as a decimal. For what is
+ * known only afterwards; the gateway keeps it to itself.
+ */
+export const COST_HEADER = 'x-tocsin-cost';
+
 export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
 /**

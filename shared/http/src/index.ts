@@ -11,6 +11,7 @@ export {
   type Contract,
   type Contracts,
   type Cost,
+  COST_HEADER,
   DEFAULT_DEADLINE,
   endpoint,
   type Handlers,

@@ -1,4 +1,4 @@
-import { idempotently, idempotentlyWithClaim, notFound } from '@tocsin/http';
+import { COST_HEADER, idempotently, idempotentlyWithClaim, notFound } from '@tocsin/http';
 import { type Incident, numberOf } from '../domain/incident.ts';
 import type { SourceImport } from '../domain/source/document.ts';
 import { incidentStore } from '../store/incident-store.ts';
@@ -36,10 +36,10 @@ export function incidentHandlers({
             incident: incidentView(incident, clock.now()),
             source_timeline_import: sourceImportView(sourceImport),
           });
-        return idempotentlyWithClaim(database, request, async (claim) => ({
-          status: 201,
-          ...(await importIncident(dependencies, { ...command, claim, log, render })),
-        }));
+        return idempotentlyWithClaim(database, request, async (claim) => {
+          const { imported, ...reply } = await importIncident(dependencies, { ...command, claim, log, render });
+          return { status: 201, ...reply, headers: { [COST_HEADER]: String(imported) } };
+        });
       }
       const render = (incident: Incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) });
       return idempotently(database, request, async (key) => ({

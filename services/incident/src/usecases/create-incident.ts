@@ -9,7 +9,12 @@ import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '..
 import { fillPlaceholders, type IncidentInsert, insertIncident, newPlaceholders } from '../store/insert-incident.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { actorOf, type Dependencies } from './context.ts';
-import { type ImportCommand, importSourceTimeline, type StoredReply } from './import-source-timeline.ts';
+import {
+  type ImportCommand,
+  type ImportReply,
+  importSourceTimeline,
+  type StoredReply,
+} from './import-source-timeline.ts';
 import { checkReferences, refersToUsers } from './references.ts';
 import { unlessStale } from './replicas.ts';
 import { type ChatRequest, requestedProvisioning, shortTitleSlug } from './request-provisioning.ts';
@@ -49,7 +54,7 @@ export async function createIncident(dependencies: Dependencies, command: Create
  * Creates an incident like `createIncident`, and then imports its timeline from the document at its `docUrl`. The outcome of
  * the Idempotency-Key commits after the import.
  */
-export async function importIncident(dependencies: Dependencies, command: ImportIncidentCommand): Promise<StoredReply> {
+export async function importIncident(dependencies: Dependencies, command: ImportIncidentCommand): Promise<ImportReply> {
   const { principal, claim } = command;
   const incident = await withConfiguration(dependencies, principal.workspace, async (configuration) => {
     const { insert, wake } = await prepareIncident(configuration, dependencies, command);

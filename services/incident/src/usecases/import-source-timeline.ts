@@ -27,6 +27,11 @@ export interface StoredReply {
   revision: number;
 }
 
+/** The reply to a create with an import, and how many events it has added. */
+export interface ImportReply extends StoredReply {
+  imported: number;
+}
+
 interface ImportResult {
   sourceImport: SourceImport;
   reply: StoredReply;
@@ -37,7 +42,7 @@ interface ImportResult {
  * outside of any transaction; then the events, the incident's timeline summary and the outcome of the Idempotency-Key commit
  * together. The incident exists already, so a failure is part of the response and never thrown.
  */
-export async function importSourceTimeline(dependencies: Dependencies, command: ImportCommand): Promise<StoredReply> {
+export async function importSourceTimeline(dependencies: Dependencies, command: ImportCommand): Promise<ImportReply> {
   const { principal, incident, log } = command;
   const start = performance.now();
   const { sourceImport, reply } = await attempt(dependencies, command);
@@ -52,7 +57,7 @@ export async function importSourceTimeline(dependencies: Dependencies, command: 
     },
     'timeline import finished',
   );
-  return reply;
+  return { ...reply, imported: sourceImport.eventCount ?? 0 };
 }
 
 async function attempt(dependencies: Dependencies, command: ImportCommand): Promise<ImportResult> {
