@@ -1,4 +1,5 @@
-import { DomainError, parseJson, validate } from '@tocsin/http';
+import { isDeepStrictEqual } from 'node:util';
+import { DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import { planConfiguration as planCatalog } from '../../services/catalog/src/administration.ts';
 import { planConfiguration as planIncident } from '../../services/incident/src/administration.ts';
@@ -15,7 +16,9 @@ const list = z.unknown().optional();
 /** The lists of each service. The service itself validates their contents. */
 const incidentLists = { workflow_statuses: list, severities: list, exchange_rates: list, timeline_groups: list };
 const catalogLists = { service_tiers: list };
-const configurationFile = z.strictObject({ ...incidentLists, ...catalogLists });
+/** This command and `workspace show` print the workspace, too. */
+const workspace = z.looseObject({}).optional();
+const configurationFile = z.strictObject({ ...incidentLists, ...catalogLists, workspace });
 
 /**
  * Replaces the lists that the file contains (contract: Administration). Each service validates its part before any of
@@ -24,10 +27,12 @@ const configurationFile = z.strictObject({ ...incidentLists, ...catalogLists });
 export async function configureWorkspace(values: FlagValues, target: Target): Promise<Record<string, unknown>> {
   const slug = values.required('slug');
   const file = values.required('file');
-  const { id } = await target.gateway.getWorkspace(slug);
+  const current = await target.gateway.getWorkspace(slug);
+  const { id } = current;
   const content = await readInputFile(file, MAX_FILE_BYTES);
   const configured = await withFileName(file, async () => {
     const lists = validate(configurationFile, parseJson(content));
+    checkUnchanged(lists.workspace ?? {}, workspaceView(current));
     const incident = target.database('incident');
     const catalog = target.database('catalog');
     const incidentPlan = await planIncident(incident, id, pickLists(lists, incidentLists));
@@ -39,6 +44,14 @@ export async function configureWorkspace(values: FlagValues, target: Target): Pr
     }));
   });
   return { workspace: workspaceView(await target.gateway.setWorkspace({ slug })), ...configured };
+}
+
+/** The file may have the settings of the workspace as they are; this command does not change them. */
+function checkUnchanged(given: Record<string, unknown>, current: Record<string, unknown>): void {
+  const changed = Object.keys(given).find(
+    (name) => name !== 'updated_at' && !isDeepStrictEqual(given[name], current[name]),
+  );
+  if (changed !== undefined) throw invalidRequest(`workspace.${changed}`, 'Must be as it is: workspace set changes it');
 }
 
 const pickLists = (lists: Record<string, unknown>, keys: object) =>

@@ -259,6 +259,22 @@ describe('configuration', () => {
     expect(output).toMatch(/timeline_groups\n {2} *ID {2}NAME\n {2} *\d+ {2}Mitigation$/);
   });
 
+  test('takes what the command prints, and the lists as the API shows them', async () => {
+    const printed = await json(...(await configure({ severities, service_tiers: tiers })));
+    const { workspace } = await json('workspace', 'show', '--slug', 'acme');
+    const ordered = (list: object[]) => list.map((entry, order) => ({ ...entry, order }));
+    const shown = { workspace, severities: ordered(severities), service_tiers: ordered(tiers) };
+    expect((await json(...(await configure(printed)))).severities).toEqual(printed.severities);
+    expect((await json(...(await configure(shown)))).service_tiers).toMatchObject(tiers);
+
+    const swapped = ordered(severities).map((entry) => ({ ...entry, order: 1 - entry.order }));
+    expect(await errorOf(...(await configure({ severities: swapped })))).toContain(
+      'severities.0.order: Must be 0, its place in the list',
+    );
+    const renamed = { workspace: { ...workspace, name: 'Another' } };
+    expect(await errorOf(...(await configure(renamed)))).toContain('workspace.name: Must be as it is');
+  });
+
   test('stays unchanged in both services when one rejects its part', async () => {
     const stored = async () => [
       await versionOf('acme'),

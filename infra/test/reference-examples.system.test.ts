@@ -115,6 +115,11 @@ test('every example of the reference works in the sample workspace, in the order
   expect(failed).toEqual([]);
 }, 120_000);
 
+test('/openapi.json leads to the description', async () => {
+  const { status, headers } = await client.get('/openapi.json');
+  expect([status, headers.get('location')]).toEqual([302, '/api/v1/openapi.json']);
+});
+
 const provisioned = async (at: string) =>
   eventually(async () => (await client.get(at)).body.provisioning.status === 'succeeded', { within: 40_000 });
 

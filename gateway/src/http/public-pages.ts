@@ -3,6 +3,8 @@ import { drainOf, sendDraining, sendHealth, sendJson } from '@tocsin/http';
 import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';
 import type { ReferencePage } from './reference/page.ts';
 
+const DESCRIPTION = '/api/v1/openapi.json';
+
 /** Milliseconds. */
 const READINESS_TTL = 1_000;
 
@@ -13,7 +15,10 @@ export interface PublicPage {
   send(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** Health, readiness, the API's description and the API reference, by path; `/` redirects to the reference. */
+/**
+ * Health, readiness, the API's description and the API reference, by path; `/` redirects to the reference, and
+ * `/openapi.json`, where many tools look first, to the description.
+ */
 export function publicPages(options: {
   readinessChecks: readonly ReadinessCheck[];
   /** Whether the process no longer works, so that it has to be restarted. */
@@ -48,21 +53,21 @@ export function publicPages(options: {
         },
       },
     ],
-    ['/api/v1/openapi.json', { limited: true, send: options.sendDescription }],
+    [DESCRIPTION, { limited: true, send: options.sendDescription }],
     ['/docs', reference],
     ['/docs/', reference],
-    [
-      '/',
-      {
-        limited: true,
-        send: async (_request, response) => {
-          response.writeHead(302, { Location: '/docs', 'Content-Length': 0 }).end();
-        },
-      },
-    ],
+    ['/', redirectTo('/docs')],
+    ['/openapi.json', redirectTo(DESCRIPTION)],
     ...[...options.reference.assets].map(([path, { send }]): [string, PublicPage] => [path, { limited: true, send }]),
   ]);
 }
+
+const redirectTo = (location: string): PublicPage => ({
+  limited: true,
+  send: async (_request, response) => {
+    response.writeHead(302, { Location: location, 'Content-Length': 0 }).end();
+  },
+});
 
 /** Checks the dependencies at most once a second, because this page has no limit. */
 function cachedReadiness(checks: readonly ReadinessCheck[]): () => Promise<Readiness> {

@@ -1,5 +1,6 @@
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import type { CatalogChangePage, EventWorkspace } from '@tocsin/contracts';
+import { checkListOrder } from '@tocsin/resources';
 import { type ChangesFrom, createLogger, type Knex, memoryVersions, systemClock, versionStore } from '@tocsin/runtime';
 import { z } from 'zod';
 import type { ServiceTier } from './domain/tiers.ts';
@@ -15,6 +16,8 @@ const tier = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be lower-case letters, digits, hyphens and underscores, at most 64'),
   label: z.string().trim().min(1).max(128),
+  /** What the API shows and the list itself decides. */
+  order: z.int().optional(),
   is_default: z.boolean().default(false),
   description: z.string().trim().max(1_000).default(''),
 });
@@ -43,6 +46,7 @@ export async function planConfiguration(
   checkStorable(part);
   const { service_tiers } = validate(configurationPart, part);
   if (service_tiers === undefined) return { apply: async () => ({}) };
+  checkListOrder('service_tiers', service_tiers);
   const tiers = service_tiers.map(({ is_default: isDefault, ...rest }, order) => ({ ...rest, order, isDefault }));
   checkTiers(tiers);
   await checkRemovedTiers(database, workspaceId, tiers);

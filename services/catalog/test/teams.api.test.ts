@@ -106,6 +106,7 @@ describe('changing a team', () => {
     expect((await client.patch(`${PATH}/${id}`, { parent_team_id: 999_999 }, at(2))).body).toMatchObject({
       code: 'precondition_failed',
       field: 'If-Service-Resource-Version',
+      details: { current_revision: 1 },
     });
     expect((await client.patch(`${PATH}/${id}`, { name: 'x' })).body.code).toBe('precondition_required');
     await client.delete(`${PATH}/${id}`);

@@ -111,6 +111,7 @@ export const ERROR_DOCUMENTATION: Readonly<Record<ErrorCode, ErrorDocumentation>
     when: 'The resource has changed since the revision that the request names. Read it again.',
     message: 'The resource is at revision 4, not 3',
     field: 'If-Service-Resource-Version',
+    details: { current_revision: 4 },
   },
   precondition_required: {
     when: '`If-Service-Resource-Version` is missing.',
@@ -149,7 +150,7 @@ export const ERROR_DOCUMENTATION: Readonly<Record<ErrorCode, ErrorDocumentation>
   },
   unknown_field: {
     when: '`field` is not a property of the request.',
-    message: 'Is not a known property',
+    message: 'Is not a known property; did you mean title?',
     field: 'titel',
   },
   unsupported_media_type: {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nearName } from './near-name.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 type Issue = z.core.$ZodIssue;
@@ -26,12 +27,20 @@ export function validationMessage(issue: RawIssue): string {
     case 'not_multiple_of':
       return `Must be a multiple of ${issue.divisor}`;
     case 'unrecognized_keys':
-      return 'Is not a known property';
+      return unknownProperty(issue);
     case 'invalid_union':
       return oneOfTypes(issue.errors);
     default:
       return INVALID;
   }
+}
+
+/** Names the property that was probably meant, if one is near. */
+function unknownProperty({ keys, inst }: Extract<RawIssue, { code: 'unrecognized_keys' }>): string {
+  const def: object | undefined = inst?._zod.def;
+  const known = def !== undefined && 'shape' in def ? Object.keys(def.shape as object) : [];
+  const meant = nearName(keys[0] ?? '', known);
+  return `Is not a known property${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 const MISSING_CODES: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalidRequest } from './errors.ts';
 import { checkText } from './json.ts';
+import { nearName } from './near-name.ts';
 
 /** The type that a parameter's text is converted to, derived from its schema. */
 type Kind = 'string' | 'integer' | 'boolean';
@@ -30,7 +31,11 @@ export function readQuery(search: string, schema: z.ZodObject): Record<string, u
     const cut = pair.indexOf('=');
     const name = decode(cut === -1 ? pair : pair.slice(0, cut), 'query');
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (declared === undefined) throw invalidRequest(name.replaceAll('\0', '\uFFFD'), 'Is not a known parameter');
+    if (declared === undefined) {
+      const meant = nearName(name, Object.keys(shape));
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      throw invalidRequest(name.replaceAll('\0', '\uFFFD'), `Is not a known parameter${hint}`);
+    }
     const { kind, repeatable, maximum } = describeParameter(declared);
     const value = convert(decode(cut === -1 ? '' : pair.slice(cut + 1), name), kind, name);
     if (repeatable) {

@@ -32,7 +32,10 @@ export function readExpectedRevision(header: string | undefined): number {
 /** @throws DomainError `precondition_failed` (412) if the resource has changed since the client read it */
 export function checkRevision(current: number, expected: number, field: string = IF_VERSION_HEADER): void {
   if (current !== expected) {
-    throw new DomainError('precondition_failed', `The resource is at revision ${current}, not ${expected}`, { field });
+    throw new DomainError('precondition_failed', `The resource is at revision ${current}, not ${expected}`, {
+      field,
+      details: { current_revision: current },
+    });
   }
 }
 

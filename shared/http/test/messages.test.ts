@@ -83,6 +83,9 @@ describe('the message of a validation error', () => {
     ['own', 'x', 'own: Must be our own words'],
     ['wordless', 'x', 'wordless: Must be a valid value'],
     ['unknown', 1, 'unknown_field unknown: Is not a known property'],
+    ['flga', 1, 'unknown_field flga: Is not a known property'],
+    ['litteral', 1, 'unknown_field litteral: Is not a known property; did you mean literal?'],
+    ['Moment', 1, 'unknown_field Moment: Is not a known property; did you mean moment?'],
   ])('of %s with %j', (property, value, expected) => expect(messageOf(property, value)).toBe(expected));
 
   test('names an unknown property before all other errors', () => {

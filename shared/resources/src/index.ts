@@ -1,4 +1,5 @@
 export { type Caller, eventOrigin } from './caller.ts';
+export { checkListOrder } from './check-list-order.ts';
 export { type Listed, listedColumns, type ListedRow, portionsOf, readWhole, WEIGHTS } from './large-columns.ts';
 export { changedProperties, definedProperties } from './properties.ts';
 export { archive, checkNotArchived, type Resource, restore, revise } from './resource.ts';

@@ -1,5 +1,6 @@
 import { timestampInput } from '@tocsin/contracts';
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
+import { checkListOrder } from '@tocsin/resources';
 import { z } from 'zod';
 import { LIFECYCLE_STATUSES } from './configuration.ts';
 
@@ -9,17 +10,22 @@ const key = z
 const label = z.string().trim().min(1).max(128);
 const color = z.string().trim().max(32).default('#667085');
 const flag = z.boolean().default(false);
+/** What the API shows and the list itself decides. */
+const order = z.int().optional();
 
 /** This service's part of a workspace's configuration file; each list replaces the stored list, in this order. */
 const configurationPart = z.strictObject({
   workflow_statuses: z
-    .array(z.strictObject({ key, label, is_default: flag, is_terminal: flag, is_escalation_threshold: flag, color }))
+    .array(
+      z.strictObject({ key, label, order, is_default: flag, is_terminal: flag, is_escalation_threshold: flag, color }),
+    )
     .optional(),
   severities: z
     .array(
       z.strictObject({
         key,
         label,
+        order,
         is_default: flag,
         min_score: z.number().min(0),
         description: z.string().trim().max(1_000).default(''),
@@ -58,6 +64,7 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
 
 function checkStatuses(statuses: List<'workflow_statuses'>): void {
   checkUnique('workflow_statuses', 'key', statuses);
+  checkListOrder('workflow_statuses', statuses);
   checkOneDefault('workflow_statuses', statuses);
   const reserved = statuses.findIndex((status) => RESERVED_STATUS_KEYS.has(status.key));
   if (reserved !== -1)
@@ -70,6 +77,7 @@ function checkStatuses(statuses: List<'workflow_statuses'>): void {
 
 function checkSeverities(severities: List<'severities'>): void {
   checkUnique('severities', 'key', severities);
+  checkListOrder('severities', severities);
   checkOneDefault('severities', severities);
   const rising = severities.findIndex(
     ({ min_score }, index) => min_score > (severities[index - 1]?.min_score ?? Infinity),

@@ -1,7 +1,8 @@
 import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
 import { z } from 'zod';
 import { FEED_SCOPES } from '../domain/feed-types.ts';
-import { feedEvent, feedQuery, feedReply, MAX_WAIT } from './feed-wire.ts';
+import { feedEvent } from './feed-event-wire.ts';
+import { feedQuery, feedReply, MAX_WAIT } from './feed-wire.ts';
 import { newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';

@@ -2,6 +2,7 @@ import { instant } from '@tocsin/contracts';
 import type { Documentation, WebhookDocumentation } from '@tocsin/http';
 import { z } from 'zod';
 import type { contracts } from './contracts.ts';
+import type { FeedEventWire } from './feed-event-wire.ts';
 import type { WebhookWire } from './wire.ts';
 
 const webhook: WebhookWire = {
@@ -18,7 +19,7 @@ const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 
 const params = { id: webhook.id };
 
-const feedEvent = {
+const feedEvent: FeedEventWire = {
   id: '2c1e6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
   type: 'incident.archived',
   schema_version: 1,
@@ -43,7 +44,7 @@ const feedEvent = {
       archived_at: '2026-11-20T09:30:00.000Z',
     },
   },
-} as const;
+};
 
 /** Descriptions and examples of the operations, for the API description (contract: Webhooks, Event feed). */
 export const documentation: Documentation<typeof contracts> = {

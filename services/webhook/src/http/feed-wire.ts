@@ -1,6 +1,6 @@
-import { envelope } from '@tocsin/contracts';
 import { DEFAULT_LIMIT, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
+import { feedEvent } from './feed-event-wire.ts';
 import { FEED_TYPES, RESOURCE_KINDS } from '../domain/feed-types.ts';
 
 const MAX_CURSOR = 4_096;
@@ -51,15 +51,6 @@ export const feedQuery = z.strictObject({
     default: 0,
   }),
 });
-
-/** An event as it is on the message broker. Further properties may be added to it at any time. */
-export const feedEvent = z
-  .looseObject({
-    ...envelope.shape,
-    type: z.enum(FEED_TYPES).meta({ description: 'The type of the event' }),
-    data: z.looseObject({}).meta({ description: 'What happened; its form depends on the type' }),
-  })
-  .meta({ id: 'FeedEvent' });
 
 const feedPagination = z
   .strictObject({
