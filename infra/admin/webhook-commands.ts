@@ -20,6 +20,7 @@ const MAX_LIMIT = 10_000;
 
 const webhookView = (subscription: Subscription & { waiting: number }) => ({
   id: subscription.id,
+  name: subscription.name,
   url: subscription.origin,
   status: subscription.status,
   verified: subscription.verified,
@@ -84,7 +85,7 @@ export const webhookCommands: readonly Command[] = [
     table: {
       rows: ({ webhooks }) => webhooks as Row[],
       columns: [
-        ...['id', 'url', 'status', 'verified', 'waiting'],
+        ...['id', 'name', 'url', 'status', 'verified', 'waiting'],
         ['failures', (row) => row['consecutive_failures']],
         ...['last_success_at', 'last_failure_at', 'created_at'],
       ],

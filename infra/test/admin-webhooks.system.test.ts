@@ -32,7 +32,7 @@ describeWithServers('webhooks of a running system', () => {
     expect(webhooks).toMatchObject([{ id: subscription, url: 'https://localhost', status: 'active', waiting: 0 }]);
     expect(JSON.stringify(webhooks)).not.toContain('secret');
     const { output = '' } = await runAdmin(['webhook', 'list', '--workspace', 'acme'], env());
-    expect(output.split('\n')[1]).toMatch(new RegExp(`^${subscription} +https://localhost +active +yes +0 +0 `));
+    expect(output.split('\n')[1]).toMatch(new RegExp(`^${subscription} +- +https://localhost +active +yes +0 +0 `));
   });
 
   test('a failed delivery is shown with its attempts, and delivered again by the running service', async () => {

@@ -48,7 +48,7 @@ export async function addSubscription(
   const existing = await subscriptionStore(database, command.workspaceId).list();
   if (existing.some(({ id }) => id === command.id)) return;
   const dependencies = { database, time: databaseTime, secretCipher: secretCipher(secretKeys), allowed };
-  await createSubscription(dependencies, { ...command, eventTypes: undefined });
+  await createSubscription(dependencies, { ...command, name: 'Sample receiver', eventTypes: undefined });
 }
 
 /** The log of deliveries for operators (contract: Deliveries); the API has none. */

@@ -22,6 +22,7 @@ describe('creating a subscription', () => {
     expect(body).toEqual({
       webhook: {
         id: expect.stringMatching(/^wh_[0-9A-Za-z]{22}$/),
+        name: null,
         url: 'https://hooks.example.com',
         event_types: ['incident.created'],
         status: 'paused',
@@ -43,6 +44,20 @@ describe('creating a subscription', () => {
     expect(new Set(created.flatMap(({ id, secret }) => [id, secret])).size).toBe(4);
   });
 
+  test('takes a name, which tells two on the same host apart', async () => {
+    const client = newWorkspace();
+    const longest = '🚨'.repeat(128);
+    for (const name of ['  On-call pager ', longest, null]) {
+      expect(await client.post(PATH, { url: URL, name })).toMatchObject({ status: 201 });
+    }
+    const { body } = await client.get(PATH);
+    expect(body.webhooks.map((webhook: { name: string | null }) => webhook.name)).toEqual([
+      'On-call pager',
+      longest,
+      null,
+    ]);
+  });
+
   test('accepts the event type incident.created', async () => {
     const { status, body } = await newWorkspace().post(PATH, { url: URL, event_types: ['incident.created'] });
     expect({ status, types: body.webhook.event_types }).toEqual({ status: 201, types: ['incident.created'] });
@@ -56,6 +71,10 @@ describe('creating a subscription', () => {
     [{ url: 'https://127.0.0.1/' }, 'invalid_request', 'url'],
     [{ url: 'https://hooks.example.com/#' }, 'invalid_request', 'url'],
     [{ url: `https://hooks.example.com/${'x'.repeat(2_023)}` }, 'invalid_request', 'url'],
+    [{ url: URL, name: '' }, 'invalid_request', 'name'],
+    [{ url: URL, name: '  ' }, 'invalid_request', 'name'],
+    [{ url: URL, name: 7 }, 'invalid_request', 'name'],
+    [{ url: URL, name: '🚨'.repeat(129) }, 'invalid_request', 'name'],
     [{ url: URL, event_types: [] }, 'invalid_request', 'event_types'],
     [{ url: URL, event_types: null }, 'invalid_request', 'event_types'],
     [{ url: URL, event_types: 'incident.created' }, 'invalid_request', 'event_types'],

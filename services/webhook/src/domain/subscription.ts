@@ -21,6 +21,8 @@ export const SECRET_OVERLAP = 24 * 3_600_000;
 export interface Subscription {
   id: string;
   workspaceId: number;
+  /** What its users call it, to tell it from others on the same host. */
+  name: string | null;
   origin: string;
   host: string;
   eventTypes: readonly WebhookEventType[];

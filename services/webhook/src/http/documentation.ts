@@ -7,6 +7,7 @@ import type { WebhookWire } from './wire.ts';
 
 const webhook: WebhookWire = {
   id: 'wh_SampleWebhookOfTheDemo',
+  name: 'Sample receiver',
   url: 'https://localhost:9443',
   event_types: ['incident.created'],
   status: 'active',
@@ -65,11 +66,12 @@ export const documentation: Documentation<typeof contracts> = {
   createWebhook: {
     description:
       'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 60 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
-    body: { url: 'https://hooks.acme.example/tocsin', event_types: ['incident.created'] },
+    body: { url: 'https://hooks.acme.example/tocsin', name: 'On-call pager', event_types: ['incident.created'] },
     reply: {
       webhook: {
         ...webhook,
         id: 'wh_4fTk2mZq8RbXcV1nJwPyLs',
+        name: 'On-call pager',
         url: 'https://hooks.acme.example',
         status: 'paused',
         last_success_at: null,

@@ -23,6 +23,7 @@ const webhookHandlers = (dependencies: Dependencies): Omit<WebhookApi, 'listEven
     const { subscription, secret } = await createSubscription(dependencies, {
       workspaceId: principal.workspace.id,
       url: body.url,
+      name: body.name?.trim() ?? null,
       eventTypes: body.event_types,
     });
     return { body: { webhook: webhookView(subscription), secret } };
@@ -63,6 +64,7 @@ const commandOf = ({
 function webhookView(subscription: Subscription): WebhookWire {
   return {
     id: subscription.id,
+    name: subscription.name,
     url: subscription.origin,
     event_types: [...subscription.eventTypes],
     status: subscription.status,

@@ -1,10 +1,12 @@
-import { instant } from '@tocsin/contracts';
+import { instant, nameText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 
 /** More than there are, so that duplicates are reported as such. */
 const MAX_EVENT_TYPES = 100;
+/** contract: Webhooks */
+const MAX_NAME = 128;
 const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
@@ -15,6 +17,7 @@ const eventTypes = z
 export const webhook = z
   .strictObject({
     id: z.string().meta({ description: 'Identifies the subscription in paths' }),
+    name: z.string().nullable().meta({ description: 'What its users call it; null: it has no name' }),
     url: z.string().meta({ description: 'Scheme and host of the receiver; the rest is never shown' }),
     event_types: eventTypes.meta({ description: 'The types of events that are sent' }),
     status: z.enum(STATUSES).meta({
@@ -57,6 +60,9 @@ export const newWebhook = z
     url: z.string().max(2048).meta({
       description:
         'Absolute https URL of the receiver, on port 443 of a public address or in a network that the operator has opened, without credentials or fragment',
+    }),
+    name: nameText(MAX_NAME).nullable().optional().meta({
+      description: 'A name, to tell the subscription from others on the same host; trimmed; null or absent: none',
     }),
     event_types: eventTypes.optional().meta({
       description: 'The types of events to send, without duplicates; default: all',

@@ -5,6 +5,7 @@ import type { Subscription } from '../domain/subscription.ts';
 interface SubscriptionRow {
   id: string;
   workspace_id: number;
+  name: string | null;
   origin: string;
   host: string;
   event_types: Subscription['eventTypes'];
@@ -28,6 +29,7 @@ const REVOKED = `status = 'revoked'`;
 const COLUMNS = [
   'id',
   'workspace_id',
+  'name',
   'origin',
   'host',
   'event_types',
@@ -196,6 +198,7 @@ export const lockStatement = (workspaceIds: readonly number[]): PreparedStatemen
 const toSubscription = (row: SubscriptionRow): Subscription => ({
   id: row.id,
   workspaceId: row.workspace_id,
+  name: row.name,
   origin: row.origin,
   host: row.host,
   eventTypes: row.event_types,
@@ -211,6 +214,7 @@ const toSubscription = (row: SubscriptionRow): Subscription => ({
 const toRow = (subscription: Subscription): SubscriptionRow => ({
   id: subscription.id,
   workspace_id: subscription.workspaceId,
+  name: subscription.name,
   origin: subscription.origin,
   host: subscription.host,
   event_types: subscription.eventTypes,

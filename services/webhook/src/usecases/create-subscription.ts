@@ -17,6 +17,7 @@ import { newSecret, newSubscriptionId } from './identifiers.ts';
 export interface CreateCommand {
   workspaceId: number;
   url: string;
+  name: string | null;
   eventTypes: readonly WebhookEventType[] | undefined;
   /** Default: a new one. */
   id?: string;
@@ -30,7 +31,7 @@ export interface CreateCommand {
  */
 export async function createSubscription(
   { database, time, secretCipher, allowed }: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed'>,
-  { workspaceId, url, eventTypes, id = newSubscriptionId() }: CreateCommand,
+  { workspaceId, url, name, eventTypes, id = newSubscriptionId() }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   const { href, origin, host } = readReceiverUrl(url, allowed);
   const secret = newSecret();
@@ -45,6 +46,7 @@ export async function createSubscription(
     const subscription: Subscription = {
       id,
       workspaceId,
+      name,
       origin,
       host,
       eventTypes: eventTypes ?? EVENT_TYPES,
