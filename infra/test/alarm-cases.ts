@@ -257,6 +257,13 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
     labels: [{}],
     healthy: { 'tocsin_webhook_skipped_total{app="webhook"}': constant(4) },
   },
+  TocsinWebhookStopped: {
+    broken: { 'tocsin_webhook_stopped_total{app="webhook"}': once(10) },
+    silentAt: 9,
+    firesAfter: 11,
+    labels: [{}],
+    healthy: { 'tocsin_webhook_stopped_total{app="webhook"}': constant(4) },
+  },
   TocsinBreakersOpen: gauge('tocsin_webhook_breakers_open{app="webhook"}', {
     bad: 11,
     good: 10,

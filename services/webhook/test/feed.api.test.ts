@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SCOPES } from '@tocsin/http';
+import { addMilliseconds } from '@tocsin/runtime';
 import type { Answer } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import {
@@ -112,6 +113,23 @@ describe('a page', () => {
     expect((await readAll({ from: 'beginning' })).ids.at(-1)).toBe(huge);
   });
 
+  test('begins with the first event that was recorded at a time or later', async () => {
+    const ids: string[] = [];
+    for (let id = 1; id <= 3; id += 1) {
+      service.clock.advance(1_000);
+      ids.push(...(await record(service, { id })));
+    }
+    const from = (offset: number) => addMilliseconds(service.clock.now(), offset);
+    expect((await readAll({ from: from(-3_600_000), limit: '2' })).ids).toEqual(ids);
+    expect((await page({ from: from(-1_000) })).ids).toEqual(ids.slice(1));
+    // Finer than a millisecond: after the second event.
+    expect((await page({ from: from(-1_000).replace('Z', '1Z') })).ids).toEqual(ids.slice(2));
+    const { ids: none, cursor } = await page({ from: from(3_600_000) });
+    expect(none).toEqual([]);
+    const [next] = await record(service, { id: 4 });
+    expect((await page({ after: cursor })).ids).toEqual([next]);
+  });
+
   test('has only events of its own workspace', async () => {
     const [own] = await record(service, { workspaceId: 1 }, { workspaceId: 2 });
     expect((await readAll({ from: 'beginning' })).ids).toEqual([own]);
@@ -126,6 +144,8 @@ describe('a request', () => {
     [{ after: 'made-up' }, 'after'],
     [{ after: 'x'.repeat(4_097) }, 'after'],
     [{ from: 'yesterday' }, 'from'],
+    [{ from: '2026-11-20T09:00:00' }, 'from'],
+    [{ from: '2026-02-30T09:00:00Z' }, 'from'],
     [{ types: 'incident.exploded' }, 'types'],
     [{ types: 'user.changed' }, 'types'],
     [{ types: 'incident.created,' }, 'types'],

@@ -5,7 +5,7 @@ import type { FeedCursors } from '../usecases/feed-cursors.ts';
 import type { FeedEpoch } from '../usecases/feed-epoch.ts';
 import type { FeedTails } from '../usecases/feed-tails.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../usecases/follow-feed.ts';
-import { endOfFeed, readFeed, readFeedFromBeginning } from '../usecases/read-feed.ts';
+import { endOfFeed, readFeed, readFeedFrom } from '../usecases/read-feed.ts';
 import type { WebhookApi } from './contracts.ts';
 import { type FeedRequest, readFeedRequest } from './feed-request.ts';
 
@@ -59,8 +59,9 @@ async function followedFeed(
     const after = dependencies.cursors.decode(options.epoch, workspaceId, start.after);
     return { ...query, after, readFirst: async (limit) => readFeed(dependencies, { ...query, after, limit }) };
   }
-  if (start.from === 'beginning') {
-    const readFirst = async (limit: number) => readFeedFromBeginning(dependencies, { ...query, limit });
+  if ('since' in start || start.from === 'beginning') {
+    const since = 'since' in start ? start.since : null;
+    const readFirst = async (limit: number) => readFeedFrom(dependencies, { ...query, since, limit });
     return { ...query, after: undefined, readFirst };
   }
   const readFirst = async () => ({

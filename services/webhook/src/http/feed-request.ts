@@ -1,4 +1,6 @@
+import { ceilTimestamp } from '@tocsin/contracts';
 import { DEFAULT_LIMIT, invalidRequest, type Principal } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { FEED_TYPES, readableTypes } from '../domain/feed-types.ts';
 import type { FeedFilter } from '../store/feed-reader.ts';
@@ -7,7 +9,7 @@ import type { feedQuery } from './feed-wire.ts';
 /** What a request wants to read, of what its key may read. */
 export interface FeedRequest extends FeedFilter {
   /** A cursor, or where to begin without one. */
-  start: { after: string } | { from: 'beginning' | 'now' };
+  start: { after: string } | { from: 'beginning' | 'now' } | { since: Instant };
   limit: number;
 }
 
@@ -26,11 +28,19 @@ export function readFeedRequest(
   const readable = readableTypes(scopes);
   const wanted = types === undefined ? undefined : readTypes(types);
   return {
-    start: cursor === undefined ? { from: from ?? 'now' } : { after: cursor },
+    start: cursor === undefined ? startOf(from) : { after: cursor },
     types: wanted === undefined ? readable : readable.filter((type) => wanted.has(type)),
     resource,
     limit,
   };
+}
+
+function startOf(from: z.output<typeof feedQuery>['from'] = 'now'): FeedRequest['start'] {
+  if (from === 'beginning' || from === 'now') return { from };
+  const since = ceilTimestamp(from);
+  // The schema has checked the text.
+  if (since === undefined) throw new Error('a timestamp is malformed');
+  return { since };
 }
 
 function readTypes(texts: readonly string[]): ReadonlySet<string> {

@@ -1,3 +1,4 @@
+import { timestampInput } from '@tocsin/contracts';
 import { DEFAULT_LIMIT, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { feedEvent } from './feed-event-wire.ts';
@@ -17,11 +18,16 @@ export const feedQuery = z.strictObject({
   after: z.string().min(1).max(MAX_CURSOR).optional().meta({
     description: 'A `next_cursor` of the feed, unchanged: the events behind it. Not allowed with from',
   }),
-  from: z.enum(['beginning', 'now']).optional().meta({
-    description:
-      'Where to begin without a cursor: with the oldest event that the feed has, or behind the latest one; default: now',
-    default: 'now',
-  }),
+  from: z
+    .union([z.enum(['beginning', 'now']), timestampInput], {
+      error: 'Must be beginning, now, or an RFC 3339 timestamp with a time zone',
+    })
+    .optional()
+    .meta({
+      description:
+        'Where to begin without a cursor: with the oldest event that the feed has, behind the latest one, or with the first that was recorded at a time or later; default: now',
+      default: 'now',
+    }),
   types: z
     .array(z.string().max(MAX_TYPES_TEXT))
     .max(MAX_TYPES)

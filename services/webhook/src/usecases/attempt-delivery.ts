@@ -122,6 +122,7 @@ async function recordOutcome(
     log.warn({ ...fields, because: decision.reason }, 'a delivery failed permanently');
   }
   if (pausedSubscription) {
+    metrics.stopped.inc();
     log.warn(describe(claim), 'too many consecutive failures: the subscription must be verified again');
   }
 }

@@ -12,6 +12,8 @@ export interface WebhookMetrics {
   delay: Histogram;
   /** Deliveries that failed permanently. */
   deadLetters: Counter<'reason'>;
+  /** Subscriptions that were paused by failures and must be verified again. */
+  stopped: Counter;
   /** Deliveries that were not queued because the workspace's queue was full. */
   skipped: Counter;
   checks: Counter<'result'>;
@@ -85,6 +87,11 @@ export function webhookMetrics(options: {
       name: 'tocsin_webhook_attempt_duration_seconds',
       help: 'Duration of attempts, from the DNS lookup to the last byte',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    stopped: new Counter({
+      name: 'tocsin_webhook_stopped_total',
+      help: 'Webhooks that five failures in a row have stopped until somebody verifies them again',
       registers,
     }),
     skipped: new Counter({

@@ -32,10 +32,17 @@ export interface FeedPage {
 export const readFeed = async (context: FeedContext, query: FeedQuery): Promise<FeedPage> =>
   read(context, { ...query, skipsDeleted: false });
 
-/** Reads the oldest events that are neither deleted nor hidden. */
-export async function readFeedFromBeginning(context: FeedContext, query: Omit<FeedQuery, 'after'>): Promise<FeedPage> {
+/** Reads the oldest events that are neither deleted nor hidden, and were recorded at `since` or later, if it is a time. */
+export async function readFeedFrom(
+  context: FeedContext,
+  { since, ...query }: Omit<FeedQuery, 'after'> & { since: Instant | null },
+): Promise<FeedPage> {
   const { workspaceId, visibleFrom = null } = query;
-  const after = visibleFrom === null ? 0 : await feedReader(context.database).positionBefore(workspaceId, visibleFrom);
+  const first = [since, visibleFrom]
+    .filter((time) => time !== null)
+    .sort()
+    .at(-1);
+  const after = first === undefined ? 0 : await feedReader(context.database).positionBefore(workspaceId, first);
   return read(context, { ...query, after, skipsDeleted: true });
 }
 
