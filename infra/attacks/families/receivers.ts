@@ -43,7 +43,8 @@ export const receiverAttacks: readonly Attack[] = [
       const workspace = await context.createWorkspace();
       const witness = await context.createWorkspace();
       await addRevoked(context, workspace, context.choose(REVOKED, REVOKED / 10));
-      await subscribe(context, workspace, 'honest', '/accept');
+      // Not the receiver of the witness, which gets ten requests a minute from all workspaces.
+      await subscribe(context, workspace, 'hostile', '/hang');
       await subscribe(context, witness, 'honest', '/accept');
       await context.begin();
       const options = { clients: 10, total: 2_000, perSecond: LEGAL_RATE };
@@ -87,7 +88,7 @@ async function addRevoked(context: AttackContext, { id }: Workspace, count: numb
 }
 
 async function createAndRevoke(context: AttackContext, workspace: Workspace): Promise<void> {
-  const body = { url: context.receiverUrl('honest', '/accept') };
+  const body = { url: context.receiverUrl('hostile', '/hang') };
   const { outcome, text } = await context.send(workspace, { method: 'POST', path: `/api/v1/${WEBHOOKS}`, body });
   if (outcome !== 201) return;
   const { webhook } = JSON.parse(text) as { webhook: { id: string } };
