@@ -5,6 +5,7 @@ import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/runtim
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { readSchemaBaseline } from '../compat/schema-baseline.ts';
+import { lastRelease } from '../release/last-release.ts';
 
 let database: TestDatabase;
 beforeAll(async () => (database = await createTestDatabase()));
@@ -48,8 +49,11 @@ async function problemsOf(knex: Knex, file: string): Promise<string[]> {
   });
 }
 
-test('no migration since the last release lets the processes that run wait for long', async () => {
-  const { migrations: released } = await readSchemaBaseline();
+/** Before the first release, no process runs that a migration could keep waiting; the end of the run's output counts it. */
+const testSinceRelease = lastRelease() === undefined ? test.skip : test;
+
+testSinceRelease('no migration since the last release lets the processes that run wait for long', async () => {
+  const released = (await readSchemaBaseline())?.migrations ?? {};
   const problems: Record<string, string[]> = {};
   for (const app of APP_NAMES) {
     const { name: schema, migrations } = APPS[app].schema;

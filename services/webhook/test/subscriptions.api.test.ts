@@ -111,15 +111,20 @@ describe('creating a subscription', () => {
   });
 });
 
-test('a workspace creates at most 60 subscriptions within an hour, and revokes any number', async () => {
+test('a workspace creates at most 600 subscriptions within an hour, and revokes any number', async () => {
   const client = newWorkspace();
+  const workspace = workspaces;
   const other = newWorkspace();
   const started = Date.parse(service.clock.now());
-  for (let count = 0; count < 60; count += 1) {
-    const { path } = await subscribe(client, URL);
-    if (count === 0) service.clock.advance(60_000);
-    expect((await client.post(`${path}/revoke`)).status).toBe(200);
-  }
+  await service.rows.raw(
+    `insert into subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
+    select 'wh_hour_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', ?, ?
+    from generate_series(1, 599) as n`,
+    [workspace, service.clock.now(), service.clock.now()],
+  );
+  service.clock.advance(60_000);
+  const { path } = await subscribe(client, URL);
+  expect((await client.post(`${path}/revoke`)).status).toBe(200);
   const seconds = 3_600 - (Date.parse(service.clock.now()) - started) / 1_000;
   const refused = await client.post(PATH, { url: URL });
   expect(refused).toMatchObject({
@@ -130,7 +135,6 @@ test('a workspace creates at most 60 subscriptions within an hour, and revokes a
   expect((await other.post(PATH, { url: URL })).status).toBe(201);
   service.clock.advance(1_000 * seconds);
   expect((await client.post(PATH, { url: URL })).status).toBe(201);
-  expect((await client.post(PATH, { url: URL })).status).toBe(429);
 });
 
 test('the list has every subscription in use, and of the revoked ones only the latest', async () => {

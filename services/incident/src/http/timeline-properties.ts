@@ -8,7 +8,8 @@ import type { NewTimelineEventWire, TimelineEventPatch } from './timeline-wire.t
 export function toTimelineProperties(
   wire: NewTimelineEventWire | TimelineEventPatch,
 ): Partial<TimelineEventProperties> {
-  const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
+  const moment = <None extends null | undefined>(text: string | None) =>
+    typeof text === 'string' ? parseTimestamp(text) : text;
   return definedProperties<TimelineEventProperties>({
     startedAt: moment(wire.started_at ?? wire.at),
     endedAt: moment(wire.ended_at),

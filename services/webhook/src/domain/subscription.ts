@@ -10,7 +10,7 @@ export type SubscriptionStatus = (typeof STATUSES)[number];
 /** Active and paused subscriptions per workspace (contract: Limits). */
 export const MAX_SUBSCRIPTIONS = 10;
 /** Subscriptions that a workspace may create within an hour, which bounds the revoked ones (contract: Limits). */
-export const MAX_CREATED_AN_HOUR = 60;
+export const MAX_CREATED_AN_HOUR = 600;
 const HOUR = 3_600_000;
 /** Consecutive failures after which a subscription is paused until it is verified again (contract: Deliveries). */
 export const MAX_CONSECUTIVE_FAILURES = 5;

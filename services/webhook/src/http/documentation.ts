@@ -65,7 +65,7 @@ export const documentation: Documentation<typeof contracts> = {
   },
   createWebhook: {
     description:
-      'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 60 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
+      'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 600 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
     body: { url: 'https://hooks.acme.example/tocsin', name: 'On-call pager', event_types: ['incident.created'] },
     reply: {
       webhook: {
