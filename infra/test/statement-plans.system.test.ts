@@ -510,7 +510,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await feedReader(webhook).positionBefore(workspaceId, latest);
     await feedTailReader(webhook).read(workspaceId, { after: 0, limit: 100, maxBytes: 524_288 });
     await feedTailReader(webhook).heads([workspaceId]);
-    await webhook.transaction(async (trx) => deleteRecordedBefore(trx, latest));
+    await deleteRecordedBefore(webhook, latest);
     await newFeedEpoch(webhook);
     await deliveryStore(webhook).forget(before);
     await deliveryStore(webhook).giveUp(before);

@@ -236,6 +236,27 @@ describe('the retention', () => {
     expect((await rows()).map(({ position }) => position)).toEqual([3]);
   });
 
+  test('holds the feeds of a few workspaces at a time, so that the others are recorded meanwhile', async () => {
+    const workspaces = Array.from({ length: 60 }, (_, index) => index + 1);
+    await record(service, ...workspaces.map((workspaceId) => ({ workspaceId })));
+    service.clock.advance(8 * DAY);
+    // Another process records events of the first workspace and does not finish.
+    const other = new pg.Client({ connectionString: service.database.url('webhook') });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('select position from webhook.feed_workspaces where workspace_id = 1 for update');
+      const sweeping = sweep();
+      await eventually(async () => (await rows()).length <= 20, { what: 'the deletion in other workspaces' });
+      await record(service, { workspaceId: 60 });
+      await other.query('commit');
+      expect(await sweeping).toBe(true);
+    } finally {
+      await other.end();
+    }
+    expect((await rows()).map(({ workspace_id: id, position }) => [id, position])).toEqual([[60, 2]]);
+  });
+
   test('deletes in batches, in all workspaces', async () => {
     await fill(service, { workspaceId: 1, count: 1_500 });
     await fill(service, { workspaceId: 2, count: 700 });

@@ -15,7 +15,7 @@ export interface SweepDependencies {
 /** Deletes some of the events past their retention. Returns whether there may be more. */
 export async function sweepFeed({ database, time, metrics, retentionDays }: SweepDependencies): Promise<boolean> {
   const before = addMilliseconds(await time(database), -retentionDays * DAY);
-  const deleted = await database.transaction(async (trx) => deleteRecordedBefore(trx, before));
+  const deleted = await deleteRecordedBefore(database, before);
   metrics.swept.inc(deleted);
   return deleted > 0;
 }
