@@ -48,7 +48,7 @@ const added = {
   incident_responders: z
     .array(z.string())
     .meta({ description: 'IDs, as text, of the users who take part in the response' }),
-  custom_fields: z.record(z.string(), digestible(z.unknown())).meta({
+  custom_fields: z.record(z.string(), z.unknown()).meta({
     description: 'Values by the slugs of their fields; a field without a value is absent, a large value is a digest',
   }),
   event_count: z.int().min(0).meta({ description: 'Number of timeline events' }),
@@ -117,13 +117,14 @@ export const timelineEventSnapshot = z.object({
   evidence_links: digestible(z.array(evidenceLink)).meta({ description: 'Links to what supports it; empty: none' }),
 });
 
-const changedValue = z.union([largeValue, z.unknown()]);
+/** Any value, or the digest of a large one, which a union with any value could not tell apart. */
+const changedValue = z.unknown();
 
 /** The change of one property of an incident. */
 export const incidentChange = z.object({
   field: z.string().meta({ description: 'The changed property; `custom_fields.` and its slug for a custom field' }),
-  from: changedValue.meta({ description: 'The value before; null: none' }),
-  to: changedValue.meta({ description: 'The value after; null: none' }),
+  from: changedValue.meta({ description: 'The value before, or its digest if it is large; null: none' }),
+  to: changedValue.meta({ description: 'The value after, or its digest if it is large; null: none' }),
 });
 
 export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;

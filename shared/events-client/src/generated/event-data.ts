@@ -180,9 +180,9 @@ export interface EventData {
     changes: ({
       /** The changed property; `custom_fields.` and its slug for a custom field */
       field: string;
-      /** The value before; null: none */
+      /** The value before, or its digest if it is large; null: none */
       from: unknown;
-      /** The value after; null: none */
+      /** The value after, or its digest if it is large; null: none */
       to: unknown;
     })[];
   };
@@ -266,9 +266,9 @@ export interface EventData {
     changes?: ({
       /** The changed property; `custom_fields.` and its slug for a custom field */
       field: string;
-      /** The value before; null: none */
+      /** The value before, or its digest if it is large; null: none */
       from: unknown;
-      /** The value after; null: none */
+      /** The value after, or its digest if it is large; null: none */
       to: unknown;
     })[] | undefined;
   };
@@ -352,9 +352,9 @@ export interface EventData {
     changes?: ({
       /** The changed property; `custom_fields.` and its slug for a custom field */
       field: string;
-      /** The value before; null: none */
+      /** The value before, or its digest if it is large; null: none */
       from: unknown;
-      /** The value after; null: none */
+      /** The value after, or its digest if it is large; null: none */
       to: unknown;
     })[] | undefined;
   };

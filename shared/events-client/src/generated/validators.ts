@@ -267,20 +267,13 @@ validate24.errors = vErrors;
 return errors === 0;
 }
 
-const schema10 = {"type":"object","additionalProperties":{"anyOf":[{},{"$ref":"shared1"}]}};
+const schema10 = {"type":"object","additionalProperties":{}};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs2 = errors;
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
 }
 else {
 validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
@@ -1524,7 +1517,7 @@ return errors === 0;
 
 export const validate_incident_updated = validate30;
 const schema11 = {"type":"object","properties":{"incident":{"$ref":"shared0"},"changes":{"type":"array","items":{"$ref":"shared3"}}},"required":["incident","changes"]};
-const schema12 = {"type":"object","properties":{"field":{"type":"string"},"from":{"anyOf":[{"$ref":"shared1"},{}]},"to":{"anyOf":[{"$ref":"shared1"},{}]}},"required":["field","from","to"]};
+const schema12 = {"type":"object","properties":{"field":{"type":"string"},"from":{},"to":{}},"required":["field","from","to"]};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1538,32 +1531,9 @@ return false;
 }
 else {
 if(data.field !== undefined){
-const _errs1 = errors;
 if(typeof data.field !== "string"){
 validate32.errors = [{instancePath:instancePath+"/field",schemaPath:"#/properties/field/type",keyword:"type",params:{type: "string"}}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.from !== undefined){
-const _errs3 = errors;
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.to !== undefined){
-const _errs5 = errors;
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
