@@ -3,18 +3,19 @@ import path from 'node:path';
 import type { Guides } from '../../gateway/src/description.ts';
 import { ROOT } from '../environment.ts';
 
-/** The tags of the API description that are texts, by the section of docs/contract.md. */
-const GUIDES = [
-  'Requests',
-  'Errors',
-  'Authentication',
-  'Tenancy',
-  'Idempotency',
-  'Revisions',
-  'Lists and cursors',
-  'Limits',
-  'Versioning',
-] as const;
+/** The sections of docs/contract.md by the tags of the API description that are texts. */
+const GUIDES: Readonly<Record<string, readonly string[]>> = {
+  Requests: ['Requests'],
+  Errors: ['Errors'],
+  Authentication: ['Authentication'],
+  Tenancy: ['Tenancy'],
+  Idempotency: ['Idempotency'],
+  Concurrency: ['Revisions'],
+  'Lists and cursors': ['Lists and cursors'],
+  'Large values': ['Large values'],
+  Limits: ['Limits', 'Quotas'],
+  Versioning: ['Versioning'],
+};
 
 /** The sections of docs/contract.md about the operations of each tag. */
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
@@ -26,7 +27,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Teams: ['Catalog'],
   Configuration: ['Configuration'],
   Webhooks: ['Webhooks', 'Deliveries'],
-  'Event feed': ['Event feed'],
+  'Event feed': ['Event feed', 'Waiting and streaming'],
 };
 
 /** The texts of the API description, from docs/contract.md, so that the rules are written down once. */
@@ -37,7 +38,7 @@ export const guidesFile = {
     const textOf = (names: readonly string[]) =>
       names.map((name, index) => (index === 0 ? '' : `## ${name}\n\n`) + getSection(sections, name)).join('\n\n');
     const guides: Guides = {
-      guides: GUIDES.map((name) => ({ name, description: textOf([name]) })),
+      guides: Object.entries(GUIDES).map(([name, parts]) => ({ name, description: textOf(parts) })),
       resources: Object.entries(RESOURCES).map(([name, parts]) => ({ name, description: textOf(parts) })),
     };
     return `${JSON.stringify(guides, undefined, 2)}\n`;
@@ -49,7 +50,7 @@ function sectionsOf(markdown: string): Map<string, string> {
   const sections = new Map<string, string>();
   for (const section of markdown.split(/^## /m).slice(1)) {
     const end = section.indexOf('\n');
-    sections.set(section.slice(0, end).trim(), withoutLinks(section.slice(end)).trim());
+    sections.set(section.slice(0, end).trim(), withLinks(section.slice(end)).trim());
   }
   return sections;
 }
@@ -60,5 +61,13 @@ function getSection(sections: ReadonlyMap<string, string>, name: string): string
   return text;
 }
 
-/** Relative links lead nowhere from the API reference; their texts stay. */
-const withoutLinks = (markdown: string) => markdown.replaceAll(/\[([^[\]]+)\]\((?!https?:)[^()]+\)/g, '$1');
+/** Links to sections lead to their tags in the API reference. Other relative links lead nowhere; their texts stay. */
+const withLinks = (markdown: string) =>
+  markdown.replaceAll(/\[([^[\]]+)\]\((?!https?:)([^()]+)\)/g, (_, text: string, target: string) => {
+    const tag = Object.entries({ ...GUIDES, ...RESOURCES }).find(([, parts]) =>
+      parts.some((section) => target === `#${anchorOf(section)}`),
+    );
+    return tag === undefined ? text : `[${text}](#tag/${anchorOf(tag[0])})`;
+  });
+
+const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, type FakeSlack, findChromium, httpClient, startSlack } from '@tocsin/testing';
 import type { ApiDescription, ApiOperation } from '../../gateway/src/description.ts';
@@ -114,6 +116,15 @@ test('every example of the reference works in the sample workspace, in the order
   }
   expect(failed).toEqual([]);
 }, 120_000);
+
+test('the five requests on the first screen of the reference work', async () => {
+  const { body } = await client.get('/api/v1/openapi.json');
+  const { info } = body as ApiDescription;
+  const script = /```sh\n([^]*?)```/.exec(info.description ?? '')?.[1]?.replace('http://localhost:8080', url) ?? '';
+  const strict = `set -e; curl() { command curl -sSf -o /dev/null -w '%{http_code}\\n' "$@"; }\n${script}`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', strict], { env: { ...process.env, TOKEN: token } });
+  expect(stdout.trim().split('\n')).toEqual(['200', '201', '201', '200', '200']);
+});
 
 test('/openapi.json leads to the description', async () => {
   const { status, headers } = await client.get('/openapi.json');

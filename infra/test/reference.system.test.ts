@@ -88,6 +88,23 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expectNoProblems();
   });
 
+  test('shows guides as wide as their column, with whole words in tables and links that work', async () => {
+    const page = await open();
+    await page.locator('.markdown table').first().waitFor();
+    const shown = await page.evaluate<{ hidden: boolean; wordBreak: string; overflow: string }>(`(() => ({
+      hidden: [...document.querySelectorAll('.section-column:nth-of-type(2)')]
+        .filter((column) => column.childElementCount === 0)
+        .every((column) => column.clientWidth === 0),
+      wordBreak: getComputedStyle(document.querySelector('.markdown td')).wordBreak,
+      overflow: getComputedStyle(document.querySelector('.markdown table')).overflowX,
+    }))()`);
+    expect(shown).toEqual({ hidden: true, wordBreak: 'normal', overflow: 'auto' });
+    await page.locator('a[href="#tag/limits"]').first().click();
+    const heading = page.getByRole('heading', { name: 'Limits', exact: true });
+    await eventually(async () => ((await heading.boundingBox())?.y ?? -1) >= 0);
+    expectNoProblems();
+  });
+
   test('finds an operation by its ID, and shows a sample in curl, TypeScript and Python', async () => {
     const page = await open();
     await page.keyboard.press('Control+k');

@@ -3,7 +3,24 @@ import type { Guides } from './guides.ts';
 import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
 import { withDistinctComponents } from './distinct-components.ts';
 
-const DESCRIPTION = 'Incident management for many workspaces. Every workspace has its own host and its own API tokens.';
+const DESCRIPTION = `Incident management for many workspaces. Every workspace has its own host and its own API tokens.
+
+Five requests, in the workspace of \`make start\`, with its token in \`TOKEN\`:
+
+\`\`\`sh
+API=http://localhost:8080/api/v1
+AUTH="Authorization: Bearer $TOKEN"
+get() { curl "$API/$1" -H "$AUTH"; }
+post() {
+  curl "$API/$1" -H "$AUTH" -d "$2" \\
+    -H 'Content-Type: application/json'
+}
+get incidents
+post incidents '{"title": "Checkout is down"}'
+post incidents/1/timeline '{"body": "Rolled back"}'
+post incidents/1/resolve '{}'
+get 'events?from=beginning'
+\`\`\``;
 
 const SECURITY = `An API token: \`Authorization: Bearer tcs_…\`. Each operation needs a scope of the token, in \`${EXTENSIONS.scope}\`; of several there, one is enough: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 

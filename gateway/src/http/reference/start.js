@@ -56,8 +56,10 @@
     for (const button of document.querySelectorAll('button.scalar-code-copy:not([aria-label])')) {
       button.setAttribute('aria-label', 'Copy');
     }
-    // Without a tab stop, nobody can scroll a long example by keyboard.
-    for (const region of document.querySelectorAll('.custom-scroll:not([tabindex])')) region.tabIndex = 0;
+    // Without a tab stop, nobody can scroll a long example or a wide table by keyboard.
+    for (const region of document.querySelectorAll(':is(.custom-scroll, .markdown table):not([tabindex])')) {
+      region.tabIndex = 0;
+    }
     for (const input of document.querySelectorAll('[role="combobox"]:not([aria-expanded])')) {
       input.setAttribute('aria-expanded', 'false');
     }
