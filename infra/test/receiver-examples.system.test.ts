@@ -147,7 +147,8 @@ function testReceiver(program: string, script: string): void {
     expect(await post(`${good.body} `, good.headers)).toBe(400);
     for (const { body, headers } of [other, old, early]) expect(await post(body, headers)).toBe(400);
     expect(await post(good.body, { ...good.headers, 'webhook-id': randomUUID() })).toBe(400);
-    expect(await post('x'.repeat(1_048_577), good.headers)).toBe(413);
+    // A receiver that closes the connection while the body is being sent may break it before its response is read.
+    expect(await eventually(async () => post('x'.repeat(1_048_577), good.headers))).toBe(413);
     // A wrongly stored event would be handled before this one.
     const later = signed(eventOf('INC-911'));
     expect(await post(later.body, later.headers)).toBe(204);
