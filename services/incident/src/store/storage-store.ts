@@ -128,12 +128,15 @@ const BATCH = 1_000;
 
 /** Gives back the bytes of keys that are past their retention in hours. Returns whether there may be more. */
 export async function sweepKeyStorage(db: Knex, hours: number): Promise<boolean> {
-  const past = db('key_storage')
-    .select('workspace_id', 'hour')
+  const deleted = await db('key_storage')
     // The last key of an hour is an hour younger than the first.
-    .whereRaw(`hour < now() - make_interval(hours => ?)`, [hours + 1])
-    .limit(BATCH);
-  return (await db('key_storage').whereIn(['workspace_id', 'hour'], past).delete()) === BATCH;
+    .whereRaw(
+      `ctid = any(array(
+        select ctid from key_storage where hour < now() - make_interval(hours => ?) order by hour limit ?))`,
+      [hours + 1, BATCH],
+    )
+    .delete();
+  return deleted === BATCH;
 }
 
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {

@@ -136,10 +136,10 @@ interface CandidateRow {
 const MOST_DUE = 1_000;
 
 const RETURN_DUE = `
-  update deliveries set is_postponed = false where id in (
+  update deliveries set is_postponed = false where id = any(array(
     select id from deliveries where status = 'queued' and is_postponed and due_at <= (select ${currentTime('$1')})
     order by due_at limit ${MOST_DUE} for update skip locked
-  )`;
+  ))`;
 
 /** Puts postponed deliveries whose time has come into their lanes, before candidates are looked for. */
 export const returnDueStatement = (time: Instant | null): PreparedStatement<never> => ({
