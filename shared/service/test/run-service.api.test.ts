@@ -242,9 +242,9 @@ test('a service whose connections are all in use is ready: the database responds
       await work.promise;
     });
   const ofWorkspace = (holder: number) => new RequestWork({ holder, readOnly: true, isClientGone: () => false });
-  const held = [...Array.from({ length: 8 }, async (_, id) => runForRequest(ofWorkspace(id), hold)), hold(), hold()];
+  const held = [...Array.from({ length: 6 }, async (_, id) => runForRequest(ofWorkspace(id), hold)), hold()];
   const inUse = async () => /^tocsin_database_connections_in_use\S* (\d+)$/m.exec(await base.metrics.metrics())?.[1];
-  await eventually(async () => (await inUse()) === '10', { what: 'the use of all connections' });
+  await eventually(async () => (await inUse()) === '7', { what: 'the use of all connections' });
   expect(await httpClient(app.url).get('/readyz')).toMatchObject({
     status: 200,
     body: { dependencies: { database: 'up' } },
