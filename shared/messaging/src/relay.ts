@@ -35,8 +35,8 @@ const LAST_LOOKS = 40;
 const FROZEN_AFTER = 15_000;
 
 /**
- * `busy`: another relay publishes. `held`: the consumer is behind, so nothing was read. `more`: there are more rows, which the broker may accept. `last`: there were no more
- * than those of the batch. `none`: nothing was published.
+ * `busy`: another relay publishes. `held`: the consumer is behind, so nothing was read. `more`: there are more rows, which
+ * the broker may accept. `last`: there were no more than those of the batch. `none`: nothing was published.
  */
 type BatchResult = 'busy' | 'held' | 'more' | 'last' | 'none';
 
@@ -51,9 +51,9 @@ export interface RelayOptions {
 
 /**
  * Publishes a service's outbox, by turns of the workspaces (ADR 48), and the rows of each in the order of their IDs: so the
- * events of one resource in the order of its revisions or versions. Any number of relays may run: one publishes at a time, and the next batch may be another's. A
- * row is deleted only after the broker has confirmed its message, or together with its insertion as a dead letter. Wake
- * the relay after a commit; it also polls periodically.
+ * events of one resource in the order of its revisions or versions. Any number of relays may run: one publishes at a
+ * time, and the next batch may be another's. A row is deleted only after the broker has confirmed its message, or together
+ * with its insertion as a dead letter. Wake the relay after a commit; it also polls periodically.
  */
 export function startRelay(options: RelayOptions): PeriodicTask {
   const { broker, log } = options;

@@ -54,9 +54,9 @@ const PAGE = 64;
 
 /**
  * Reads the first due deliveries of each lane; a lane is the queue of one subscription. It goes from lane to lane by
- * a loose index scan, so the cost does not depend on the length of a lane. Deliveries that are postponed are in no lane. It
- * reads two per lane, because a host has two slots. The lateral joins read subscriptions lane by lane: the planner overestimates the lanes and would scan
- * the whole table.
+ * a loose index scan, so the cost does not depend on the length of a lane. Deliveries that are postponed are in no lane.
+ * It reads two per lane, because a host has two slots. The lateral joins read subscriptions lane by lane: the planner
+ * overestimates the lanes and would scan the whole table.
  */
 const CANDIDATES = `
   with recursive lanes as (
