@@ -328,7 +328,10 @@ describe('a service that cannot be read', () => {
   });
 });
 
-test('a description is not served to the public', async () => {
+test('the path of the services’ descriptions leads the public to the description of the API', async () => {
   const gateway = await open();
-  expect((await gateway.send({ path: DESCRIPTION_PATH, token: await gateway.token() })).status).toBe(404);
+  expect(await gateway.send({ path: DESCRIPTION_PATH, token: await gateway.token() })).toMatchObject({
+    status: 302,
+    headers: { location: '/api/v1/openapi.json' },
+  });
 });

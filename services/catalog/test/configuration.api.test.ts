@@ -143,7 +143,7 @@ describe('a configuration file', () => {
     [{ service_tiers: [tier('a', { description: null })] }, 'invalid_request', 'service_tiers.0.description'],
     [{ service_tiers: [{ key: 'a', label: 'A' }] }, 'invalid_request', 'service_tiers'],
     [{ service_tiers: [tier('Gold', DEFAULT)] }, 'invalid_request', 'service_tiers.0.key'],
-    [{ service_tiers: [tier('a', { order: 1 })] }, 'unknown_field', 'service_tiers.0.order'],
+    [{ service_tiers: [tier('a', { order: 1 })] }, 'invalid_request', 'service_tiers.0.order'],
     [{ service_tiers: [tier('a', DEFAULT)], severities: [] }, 'unknown_field', 'severities'],
   ])('%j is refused', async (part, code, field) => {
     await expect(planConfiguration(service.knex, newWorkspace().workspace.id, part)).rejects.toMatchObject({
