@@ -22,6 +22,8 @@ export interface Attack {
   readonly stops?: AppName;
   /** Milliseconds that the slowest requests of the victims may take, if a documented deadline allows more than usual. */
   readonly deadline?: { readonly milliseconds: number; readonly reason: string };
+  /** Milliseconds that the events of the victims may take to their feeds, if the attack stops what records them. */
+  readonly feed?: { readonly milliseconds: number; readonly reason: string };
   /** Not in the short form, which has a similar attack, or no time for it. */
   readonly onlyFull?: boolean;
   /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. */
@@ -93,7 +95,7 @@ export interface AttackContext {
 }
 
 export type ReceiverName = 'hostile' | 'honest' | 'documents';
-export type ReceiverPath = '/hang' | '/slow' | '/endless' | '/headers' | '/trickle' | '/accept';
+export type ReceiverPath = '/hang' | '/slow' | '/endless' | '/headers' | '/trickle' | '/accept' | '/events';
 
 /** What the attacker's process reports at the end of an attack. */
 export interface AttackResult {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TcpProxy } from '@tocsin/testing';
 import pg from 'pg';
 import { type AppName, APPS } from '../apps.ts';
+import type { Mode } from '../testing/local-harness.ts';
 import type { Processes } from './processes.ts';
 
 /** A part of the system that stops responding without closing its connections. */
@@ -34,6 +35,7 @@ function guard(pids: readonly number[]): void {
 }
 
 export function faults(options: {
+  mode: Mode;
   processes: () => Promise<Processes>;
   databaseUrl: string;
   redis: TcpProxy;
@@ -56,6 +58,8 @@ export function faults(options: {
   };
   return {
     break: async (fault) => {
+      // One process has everything, and its database with it.
+      if (options.mode === 'embedded') return false;
       if (fault.kind === 'process') {
         const pid = (await options.processes()).get(fault.app);
         return pid !== undefined && stop([pid]);

@@ -7,22 +7,20 @@ import { findServers, releaseServers } from '../testing/find-servers.ts';
 import { interruption } from '../testing/interruption.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { progress, table } from './report.ts';
-import { runSuite } from './suite.ts';
+import { type Row, runSuite } from './suite.ts';
 
-async function run({ attacks, timing, isShort, json }: Options): Promise<void> {
+async function run({ modes, attacks, timing, isShort, json }: Options): Promise<void> {
   if (process.platform !== 'linux') throw new Error('the attacks need Linux: they read /proc and use 127.0.0.0/8');
   const signal = interruption();
   await findServers();
   try {
-    const rows = await runSuite({
-      attacks,
-      timing,
-      isShort,
-      report: (row) => console.error(progress(row)),
-      signal,
-    });
+    const rows: Row[] = [];
+    for (const mode of modes) {
+      const report = (row: Row) => console.error(progress(row));
+      rows.push(...(await runSuite({ mode, attacks, timing, isShort, report, signal })));
+    }
     console.log(json ? JSON.stringify(rows, null, 2) : `\n${table(rows)}`);
-    const isComplete = rows.length === attacks.length;
+    const isComplete = rows.length === modes.length * attacks.length;
     if (!isComplete || rows.some(({ failures }) => failures.length > 0)) process.exitCode = 1;
   } finally {
     await releaseServers();

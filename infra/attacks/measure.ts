@@ -20,6 +20,7 @@ export interface Measurement {
 export async function startMeasuring(target: Target, processes: Processes): Promise<() => Promise<Measurement>> {
   const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 0])) as Record<AppName, number>;
   const eventLoop: Partial<Record<AppName, number>> = {};
+  const apps = [...processes.keys()];
   let hasPeaks = true;
   for (const pid of processes.values()) hasPeaks = (await resetPeak(pid)) && hasPeaks;
 
@@ -36,14 +37,14 @@ export async function startMeasuring(target: Target, processes: Processes): Prom
   };
   const scrapeAll = async () => {
     await Promise.all(
-      APP_NAMES.map(async (name) => {
+      apps.map(async (name) => {
         const delay = await eventLoopDelay(target.internalUrl(name));
         if (delay !== undefined) eventLoop[name] = Math.max(eventLoop[name] ?? 0, delay);
       }),
     );
   };
   // The first scrape begins a new interval of the metric; what it returns happened before.
-  await Promise.all(APP_NAMES.map(async (name) => eventLoopDelay(target.internalUrl(name))));
+  await Promise.all(apps.map(async (name) => eventLoopDelay(target.internalUrl(name))));
   const timers = [
     setInterval(() => void sampleMemory(), MEMORY_INTERVAL),
     setInterval(() => void sampleEventLoops(), EVENT_LOOP_INTERVAL),

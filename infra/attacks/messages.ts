@@ -17,6 +17,8 @@ export interface VictimSummary {
   /** Milliseconds, of all requests; failed ones count until they failed. */
   p50: number;
   p99: number;
+  /** Milliseconds from the response of a create to its event in the feed, p99; missing if nothing was created. */
+  lag?: number;
 }
 
 /** From the victims' process. */

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ATTACKS, findAttack, SHORT_ATTACKS } from './registry.ts';
 import type { Attack } from './attack.ts';
+import type { Mode } from '../testing/local-harness.ts';
 import type { Timing } from './suite.ts';
 
 export const USAGE = `npm run attacks -- [options]
@@ -8,6 +9,7 @@ export const USAGE = `npm run attacks -- [options]
 Attacks a running system with ordinary API keys, and shows what other workspaces notice of it.
 
   --only NAME     run only this attack; may be repeated
+  --mode MODE     only services (separate processes) or only embedded (one process); default: one after the other
   --short         the form for tests: every attack for about a second
   --every MS      the time between two requests of one kind that the victims make (default: 1000; with --short 200)
   --seconds N     the time of each attack (default: 15; with --short 1)
@@ -34,7 +36,11 @@ const SHORT: Timing = {
   after: 250,
 };
 
+const MODES: readonly Mode[] = ['services', 'embedded'];
+
 export interface Options {
+  /** How the system runs. */
+  modes: readonly Mode[];
   attacks: readonly Attack[];
   timing: Timing;
   isShort: boolean;
@@ -49,6 +55,7 @@ export function readOptions(args: string[]): Options {
     args,
     options: {
       only: { type: 'string', multiple: true },
+      mode: { type: 'string' },
       short: { type: 'boolean', default: false },
       every: { type: 'string' },
       seconds: { type: 'string' },
@@ -59,6 +66,7 @@ export function readOptions(args: string[]): Options {
   });
   const timing = values.short ? SHORT : FULL;
   return {
+    modes: values.mode === undefined ? MODES : [modeOf(values.mode)],
     attacks: values.only?.map(findAttack) ?? (values.short ? SHORT_ATTACKS : ATTACKS),
     timing: {
       ...timing,
@@ -70,6 +78,12 @@ export function readOptions(args: string[]): Options {
     ...(values.list && { show: 'list' as const }),
     ...(values.help && { show: 'help' as const }),
   };
+}
+
+function modeOf(text: string): Mode {
+  const mode = MODES.find((each) => each === text);
+  if (mode === undefined) throw new Error(`--mode: must be ${MODES.join(' or ')}`);
+  return mode;
 }
 
 function positive(name: string, text: string): number {

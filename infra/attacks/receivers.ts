@@ -12,6 +12,7 @@ const BEHAVIOURS: Readonly<Record<ReceiverPath, behave.Behaviour>> = {
   '/headers': behave.hugeHeaders(),
   '/trickle': trickle,
   '/accept': behave.answer(204),
+  '/events': behave.answer(200, { 'Content-Type': 'application/json' }, documentOf(500)),
 };
 
 /** Milliseconds between the bytes of a document. */
@@ -22,6 +23,16 @@ function trickle(response: Parameters<behave.Behaviour>[0]): void {
   response.writeHead(200, { 'Content-Type': 'text/csv' });
   const timer = setInterval(() => response.write('x'), TRICKLE_INTERVAL);
   response.once('close', () => clearInterval(timer));
+}
+
+/** A document with this many events. */
+function documentOf(count: number): string {
+  const events = Array.from({ length: count }, (_, index) => ({
+    at: new Date(Date.UTC(2026, 0, 1) + 1_000 * index).toISOString(),
+    title: `Event ${index}`,
+    body: 'What happened',
+  }));
+  return JSON.stringify({ events });
 }
 
 /** The receivers of webhooks and the servers of documents that attacks use. */

@@ -4,12 +4,14 @@ import type { Row } from './suite.ts';
 
 const HEADINGS = [
   'attack',
+  'mode',
   'sent',
   'attacker got',
   'victims',
   'errors',
   'p50 before/during',
   'p99 before/during',
+  'feed before/during',
   `MiB ${APP_NAMES.join('/')}`,
   'event loop',
   'verdict',
@@ -25,8 +27,8 @@ export function table(rows: readonly Row[]): string {
       .join('  ')
       .trimEnd(),
   );
-  const failures = rows.flatMap(({ attack, failures: failed }) =>
-    failed.map(({ rule, message }) => `${attack}: ${rule}: ${message}`),
+  const failures = rows.flatMap(({ attack, mode, failures: failed }) =>
+    failed.map(({ rule, message }) => `${attack} (${mode}): ${rule}: ${message}`),
   );
   return [...lines, '', ...failures, summary(rows)].join('\n');
 }
@@ -34,7 +36,7 @@ export function table(rows: readonly Row[]): string {
 /** One line for a row, while the suite runs. */
 export function progress(row: Row): string {
   const reasons = row.failures.map(({ message }) => message).join('; ');
-  return `${verdict(row).padEnd(7)} ${row.attack}${reasons === '' ? '' : `: ${reasons}`}`;
+  return `${verdict(row).padEnd(7)} ${row.attack} (${row.mode})${reasons === '' ? '' : `: ${reasons}`}`;
 }
 
 function summary(rows: readonly Row[]): string {
@@ -53,12 +55,14 @@ function cellsOf(row: Row): string[] {
   const delays = Object.values(measurement.eventLoop);
   return [
     row.attack,
+    row.mode,
     String(attacker.sent),
     counts(attacker.outcomes),
     String(during.requests),
     errorsOf(during),
     both('p50'),
     both('p99'),
+    `${lagOf(before)}/${lagOf(during)}`,
     APP_NAMES.map((name) => Math.round(measurement.memory[name])).join('/'),
     delays.length === 0 ? 'n/a' : `${Math.round(Math.max(...delays))} ms`,
     attacker.skipped === undefined ? verdict(row) : `${verdict(row)}: ${attacker.skipped}`,
@@ -66,6 +70,7 @@ function cellsOf(row: Row): string[] {
 }
 
 const milliseconds = (value: number) => String(Math.round(value));
+const lagOf = ({ lag }: VictimSummary) => (lag === undefined ? '-' : `${milliseconds(lag)} ms`);
 const errorsOf = ({ errors }: VictimSummary) => (Object.keys(errors).length === 0 ? '0' : counts(errors));
 
 function counts(outcomes: Record<string, number>): string {

@@ -19,7 +19,7 @@ export interface Observed {
 }
 
 export type RuleName =
-  'suite' | 'victims' | 'latency' | 'memory' | 'event-loop' | 'attacker' | 'checks' | 'processes' | 'recovery';
+  'suite' | 'victims' | 'latency' | 'feed' | 'memory' | 'event-loop' | 'attacker' | 'checks' | 'processes' | 'recovery';
 
 export interface Failure {
   rule: RuleName;
@@ -31,6 +31,8 @@ export interface Failure {
 /** Milliseconds. A victim may also take five times as long as before. */
 export const LATENCY = 250;
 const SLOWDOWN = 5;
+/** Milliseconds from the response of a victim's create to its event in the feed, whatever others queue. */
+export const LAG = 1_000;
 /** MiB of resident memory. */
 export const MEMORY = 512;
 /**
@@ -52,6 +54,10 @@ export function judge(attack: Attack, observed: Observed): Failure[] {
   const limit = Math.max(LATENCY, SLOWDOWN * before.p99, attack.deadline?.milliseconds ?? 0);
   if (during.p99 > limit) {
     fail('latency', `the victims' p99 is ${Math.round(during.p99)} ms, more than ${Math.round(limit)} ms`, true);
+  }
+  const maxLag = Math.max(LAG, attack.feed?.milliseconds ?? 0);
+  if (during.lag !== undefined && during.lag > maxLag) {
+    fail('feed', `the victims' events are ${Math.round(during.lag)} ms late, more than ${maxLag} ms`, true);
   }
   for (const app of APP_NAMES) {
     const memory = measurement.memory[app];

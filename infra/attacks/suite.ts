@@ -1,6 +1,5 @@
-import { BUSY_MACHINE } from '../testing/local-harness.ts';
+import { BUSY_MACHINE, type Mode } from '../testing/local-harness.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { APP_NAMES } from '../apps.ts';
 import type { Attack, AttackResult } from './attack.ts';
 import { startAttacker } from './attacker-process.ts';
 import { startMeasuring } from './measure.ts';
@@ -38,6 +37,7 @@ const WARM_UP = 3_000;
 /** The outcome of one attack. */
 export interface Row extends Observed {
   attack: string;
+  mode: Mode;
   what: string;
   failures: Failure[];
 }
@@ -47,6 +47,7 @@ export interface Row extends Observed {
  * @param report receives each row as soon as it is complete
  */
 export async function runSuite(options: {
+  mode: Mode;
   attacks: readonly Attack[];
   timing: Timing;
   isShort: boolean;
@@ -54,8 +55,8 @@ export async function runSuite(options: {
   /** Ends the suite after the current attack. */
   signal: AbortSignal;
 }): Promise<Row[]> {
-  const { attacks, timing, isShort, report, signal } = options;
-  const target = await startTarget(isShort ? BUSY_MACHINE : {});
+  const { mode, attacks, timing, isShort, report, signal } = options;
+  const target = await startTarget(mode, isShort ? BUSY_MACHINE : {});
   let victims: Victims | undefined;
   try {
     const slugs = Array.from({ length: VICTIMS }, (_, index) => `victim-${index + 1}`);
@@ -108,9 +109,10 @@ async function runAttack(
     const leftovers = await awaitRecovery(target, connections, timing.recovery);
     const after = await watch(victims, routes, timing.after);
     const running = await target.processes();
-    const died = APP_NAMES.filter((name) => running.get(name) !== processes.get(name));
+    const died = [...processes.keys()].filter((name) => running.get(name) !== processes.get(name));
     const observed = { before, during, after, attacker: result satisfies AttackResult, measurement, died, leftovers };
-    return { attack: attack.name, what: attack.what, ...observed, failures: judge(attack, observed) };
+    const { name, what } = attack;
+    return { attack: name, mode: target.mode, what, ...observed, failures: judge(attack, observed) };
   } finally {
     await attacker.kill();
     target.faults.heal();

@@ -1,5 +1,5 @@
 import { type AppName, APPS } from '../apps.ts';
-import { type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { type LocalHarness, localHarness, type Mode } from '../testing/local-harness.ts';
 import { startInstance } from '../testing/running-instance.ts';
 import type { Environment } from '@tocsin/runtime';
 import { eventually, httpClient, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
@@ -18,11 +18,13 @@ export interface TargetAddress {
   receiverPort: number;
 }
 
-/** A running system with a database and names of its own: all apps as processes, as `make services` starts them. */
+/** A running system with a database and names of its own. */
 export interface Target extends TargetAddress {
+  readonly mode: Mode;
   internalUrl(app: AppName): string;
+  /** If all apps are in one process, it is called `gateway`. */
   processes(): Promise<Processes>;
-  sql: pg.Client;
+  readonly sql: pg.Client;
   faults: Faults;
   /** Creates a workspace for an attacker, with an API key. */
   createWorkspace(): Promise<Workspace>;
@@ -35,7 +37,7 @@ export interface Target extends TargetAddress {
 const READY_WITHIN = 60_000;
 
 /** @param settings instead of the defaults */
-export async function startTarget(settings: Environment = {}): Promise<Target> {
+export async function startTarget(mode: Mode, settings: Environment = {}): Promise<Target> {
   const servers = testServers();
   if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
     throw new Error('the attacks need PostgreSQL, RabbitMQ and Redis on their default ports');
@@ -50,7 +52,7 @@ export async function startTarget(settings: Environment = {}): Promise<Target> {
     const redis = await tcpProxy(servers.redisUrl);
     const broker = await tcpProxy(servers.amqpUrl);
     closing.push(receivers.stop, redis.close, broker.close);
-    return await startApps({ harness, redis, broker, receivers, settings, closing, stop });
+    return await startApps({ mode, harness, redis, broker, receivers, settings, closing, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -58,6 +60,7 @@ export async function startTarget(settings: Environment = {}): Promise<Target> {
 }
 
 async function startApps(options: {
+  mode: Mode;
   harness: LocalHarness;
   redis: TcpProxy;
   broker: TcpProxy;
@@ -66,23 +69,29 @@ async function startApps(options: {
   closing: (() => Promise<unknown>)[];
   stop: () => Promise<void>;
 }): Promise<Target> {
-  const { harness, redis, broker, receivers, closing } = options;
-  const instance = await startInstance(harness, {
-    ...receivers.settings,
-    ...options.settings,
-    AMQP_URL: broker.url,
-    REDIS_URL: redis.url,
-    LOG_LEVEL: 'warn',
-    // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
-    NODE_OPTIONS: '--max-old-space-size=256',
-  });
-  closing.push(instance.stop);
-  const { sql, databaseUrl, createWorkspace } = instance;
+  const { mode, harness, redis, broker, receivers, closing } = options;
+  const start = async () =>
+    startInstance(
+      harness,
+      {
+        ...receivers.settings,
+        ...options.settings,
+        AMQP_URL: broker.url,
+        REDIS_URL: redis.url,
+        LOG_LEVEL: 'warn',
+        // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
+        NODE_OPTIONS: '--max-old-space-size=256',
+      },
+      mode,
+    );
+  let instance = await start();
+  closing.push(async () => instance.stop());
 
   const gateway = { host: '127.0.0.1', port: harness.port };
   const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
-  const processes = async () => findProcesses(instance.command.pid);
-  const own = faults({ processes, databaseUrl, redis, broker });
+  const processes = async (): Promise<Processes> =>
+    mode === 'services' ? findProcesses(instance.command.pid) : new Map([['gateway', instance.command.pid]]);
+  const own = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
   const isReady = async () => {
     const running = await processes();
     if (running.size < Object.keys(APPS).length) return false;
@@ -91,19 +100,29 @@ async function startApps(options: {
     return true;
   };
   return {
+    mode,
     gateway,
-    databaseUrl,
+    get databaseUrl() {
+      return instance.databaseUrl;
+    },
     receiverPort: receivers.port,
     internalUrl,
     processes,
-    sql,
+    get sql() {
+      return instance.sql;
+    },
     faults: own,
-    createWorkspace,
+    createWorkspace: async () => instance.createWorkspace(),
     createVictim: async (slug) => createVictim(slug, await harness.workspace(slug), harness.port),
     restart: async () => {
       own.heal();
+      if (mode === 'embedded') {
+        await instance.stop();
+        instance = await start();
+        return;
+      }
       for (const pid of (await processes()).values()) process.kill(pid, 'SIGKILL');
-      await sql.query(
+      await instance.sql.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
       );
       await eventually(isReady, { within: READY_WITHIN, what: 'the restart of the system' });

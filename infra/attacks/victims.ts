@@ -6,10 +6,13 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { quantile } from '../quantile.ts';
 import type { FromVictims, ToVictims, VictimSummary } from './messages.ts';
-import { ROUTES, type Route, type Victim } from './routes.ts';
+import { ROUTES, type Route, type Victim, type VictimRequest } from './routes.ts';
 
 /** Milliseconds; an ordinary client does not wait longer. */
 const TIMEOUT = 10_000;
+/** An event that is not in the feed then counts as this late. */
+const RECORDED_WITHIN = 60_000;
+const RETRY_INTERVAL = 50;
 
 interface Sample {
   ms: number;
@@ -20,6 +23,8 @@ interface Sample {
 interface Observation {
   pending: Set<Promise<void>>;
   samples: Sample[];
+  /** Milliseconds from the response of each create to its event in the feed. */
+  lags: number[];
   isEnded: boolean;
 }
 
@@ -28,17 +33,20 @@ const observations = new Map<number, Observation>();
 let setting: Extract<ToVictims, { kind: 'victims' }>;
 let turn = 0;
 
-async function send(victim: Victim, route: Route): Promise<Sample> {
-  const { method = 'GET', path, body } = ROUTES[route](victim);
-  const due = performance.now();
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+/** Makes a request; `error` is missing if a complete response with a status below 300 arrived. */
+async function exchange(
+  victim: Victim,
+  { method, path, body }: VictimRequest,
+  timeout = TIMEOUT,
+): Promise<{ text: string; error?: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ text: string; error?: string }>();
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const outgoing = request({
     ...setting.gateway,
     agent,
     method,
     path,
-    signal: AbortSignal.timeout(TIMEOUT),
+    signal: AbortSignal.timeout(Math.ceil(timeout)),
     headers: {
       Host: victim.host,
       Authorization: `Bearer ${victim.token}`,
@@ -48,18 +56,45 @@ async function send(victim: Victim, route: Route): Promise<Sample> {
       }),
     },
   });
-  const fail = (error: NodeJS.ErrnoException) =>
-    resolve(error.name === 'AbortError' || error.name === 'TimeoutError' ? 'no response' : (error.code ?? error.name));
+  const fail = ({ name, code }: NodeJS.ErrnoException) =>
+    resolve({ text: '', error: name === 'AbortError' || name === 'TimeoutError' ? 'no response' : (code ?? name) });
   outgoing.once('error', fail);
   outgoing.once('response', (incoming) => {
     const { statusCode = 0 } = incoming;
+    const parts: Buffer[] = [];
     incoming.once('error', fail);
-    incoming.once('end', () => resolve(statusCode < 300 ? undefined : `${route} ${statusCode}`));
-    incoming.resume();
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.once('end', () =>
+      resolve({ text: Buffer.concat(parts).toString(), ...(statusCode >= 300 && { error: String(statusCode) }) }),
+    );
   });
   outgoing.end(payload);
-  const error = await promise;
-  return { ms: performance.now() - due, ...(error !== undefined && { error }) };
+  return promise;
+}
+
+async function send(victim: Victim, route: Route, observation: Observation): Promise<void> {
+  const due = performance.now();
+  const { text, error } = await exchange(victim, ROUTES[route](victim));
+  const answeredAt = performance.now();
+  const shown = error !== undefined && /^\d/.test(error) ? `${route} ${error}` : error;
+  observation.samples.push({ ms: answeredAt - due, ...(shown !== undefined && { error: shown }) });
+  if (route !== 'create' || error !== undefined) return;
+  const { incident } = JSON.parse(text) as { incident: { id: number } };
+  await untilRecorded(victim, incident.id, answeredAt + RECORDED_WITHIN);
+  observation.lags.push(performance.now() - answeredAt);
+}
+
+/** Waits until the event of a new incident is in the feed of the victim, or until the deadline. */
+async function untilRecorded(victim: Victim, incidentId: number, deadline: number): Promise<void> {
+  const path = `/api/v1/events?from=beginning&types=incident.created&resource=incident:${incidentId}&wait=20`;
+  for (;;) {
+    const left = deadline - performance.now();
+    if (left < 1) return;
+    const { text, error } = await exchange(victim, { path }, left);
+    if (error === undefined && (JSON.parse(text) as { events: unknown[] }).events.length > 0) return;
+    // While the feed does not answer, an ordinary client tries again.
+    await delay(Math.min(left, RETRY_INTERVAL));
+  }
 }
 
 async function observe(observation: Observation, routes: readonly Route[]): Promise<void> {
@@ -69,21 +104,26 @@ async function observe(observation: Observation, routes: readonly Route[]): Prom
     turn += 1;
     if (victim === undefined) throw new Error('there are no victims');
     for (const route of routes) {
-      const pending = send(victim, route).then((sample) => {
-        observation.samples.push(sample);
-        observation.pending.delete(pending);
-      });
+      const pending = send(victim, route, observation).then(() => void observation.pending.delete(pending));
       observation.pending.add(pending);
     }
     await delay(Math.max(0, start + (tick + 1) * setting.every - performance.now()));
   }
 }
 
-function summarize(samples: readonly Sample[]): VictimSummary {
+function summarize({ samples, lags }: Observation): VictimSummary {
   const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const errors: Record<string, number> = {};
   for (const { error } of samples) if (error !== undefined) errors[error] = (errors[error] ?? 0) + 1;
-  return { requests: samples.length, errors, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+  const times = { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+  const lag =
+    lags.length === 0
+      ? undefined
+      : quantile(
+          lags.toSorted((a, b) => a - b),
+          0.99,
+        );
+  return { requests: samples.length, errors, ...times, ...(lag !== undefined && { lag }) };
 }
 
 async function end(id: number): Promise<void> {
@@ -92,14 +132,14 @@ async function end(id: number): Promise<void> {
   observation.isEnded = true;
   await Promise.all(observation.pending);
   observations.delete(id);
-  process.send?.({ id, summary: summarize(observation.samples) } satisfies FromVictims);
+  process.send?.({ id, summary: summarize(observation) } satisfies FromVictims);
 }
 
 process.on('message', (message: ToVictims) => {
   if (message.kind === 'victims') setting = message;
   else if (message.kind === 'end') void end(message.id);
   else {
-    const observation: Observation = { pending: new Set(), samples: [], isEnded: false };
+    const observation: Observation = { pending: new Set(), samples: [], lags: [], isEnded: false };
     observations.set(message.id, observation);
     void observe(observation, message.routes);
   }

@@ -17,9 +17,7 @@ describeAttacks('no other workspace notices', () => {
   const rows = new Map<string, Row>();
 
   beforeAll(async () => {
-    const { stdout, stderr } = await runShortForm();
-    if (!stdout.startsWith('[')) throw new Error(stderr);
-    for (const row of JSON.parse(stdout) as Row[]) rows.set(row.attack, row);
+    for (const row of await runShortForm('--mode', 'services')) rows.set(row.attack, row);
   }, TIMEOUT);
 
   // The speed of the machine is no result of this test: `npm run attacks` judges times.
@@ -30,14 +28,27 @@ describeAttacks('no other workspace notices', () => {
   });
 });
 
-async function runShortForm(): Promise<{ stdout: string; stderr: string }> {
+describeAttacks('in one process', () => {
+  test(
+    'the events of others are recorded while a workspace imports timelines',
+    async () => {
+      const [row] = await runShortForm('--mode', 'embedded', '--only', 'timeline-imports');
+      expect(row?.during.lag).toBeGreaterThan(0);
+      expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);
+    },
+    TIMEOUT,
+  );
+});
+
+async function runShortForm(...options: string[]): Promise<Row[]> {
   const { promise, resolve } = Promise.withResolvers<{ stdout: string; stderr: string }>();
   const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', ...Object.values(SERVER_VARIABLES)];
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-  const options = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
+  const child = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
   // It exits with 1 if a rule fails, times included.
-  execFile(process.execPath, ['infra/attacks/main.ts', '--short', '--json'], options, (_error, stdout, stderr) =>
-    resolve({ stdout, stderr }),
-  );
-  return promise;
+  const args = ['infra/attacks/main.ts', '--short', '--json', ...options];
+  execFile(process.execPath, args, child, (_error, stdout, stderr) => resolve({ stdout, stderr }));
+  const { stdout, stderr } = await promise;
+  if (!stdout.startsWith('[')) throw new Error(stderr);
+  return JSON.parse(stdout) as Row[];
 }

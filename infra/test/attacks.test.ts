@@ -9,7 +9,7 @@ import { judge, type Observed } from '../attacks/rules.ts';
 
 const attack: Attack = { name: 'example', what: 'an example', expects: [200, 503], run: async () => undefined };
 
-const quiet = { requests: 30, errors: {}, p50: 10, p99: 20 };
+const quiet = { requests: 30, errors: {}, p50: 10, p99: 20, lag: 40 };
 const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 150])) as Observed['measurement']['memory'];
 const attacker = {
   sent: 3,
@@ -28,6 +28,11 @@ const harmless: Observed = {
   leftovers: [],
 };
 
+test('an attack that stops the recording of events may delay them', () => {
+  const feed = { milliseconds: 60_000, reason: 'nothing records them' };
+  expect(judge({ ...attack, feed }, { ...harmless, during: { ...quiet, lag: 60_000 } })).toEqual([]);
+});
+
 test('an attack that nobody notices passes', () => {
   expect(judge(attack, harmless)).toEqual([]);
 });
@@ -41,6 +46,11 @@ test.each<[string, Partial<Observed>, string]>([
     'a victim slower than on a slow machine',
     { before: { ...quiet, p99: 100 }, during: { ...quiet, p99: 501 } },
     "latency: the victims' p99 is 501 ms, more than 500 ms",
+  ],
+  [
+    'a late event',
+    { during: { ...quiet, lag: 1_001 } },
+    "feed: the victims' events are 1001 ms late, more than 1000 ms",
   ],
   [
     'memory',
@@ -83,13 +93,14 @@ test.each<[string, Partial<Observed>, string]>([
 test('only rules about time depend on the machine', () => {
   const everything: Observed = {
     ...harmless,
-    during: { ...quiet, errors: { 'list 503': 1 }, p99: 1_000 },
+    during: { ...quiet, errors: { 'list 503': 1 }, p99: 1_000, lag: 1_001 },
     measurement: { memory: { ...memory, gateway: 600 }, eventLoop: { gateway: 200 } },
   };
   const timed = judge(attack, everything).map((failure) => [failure.rule, failure.timed]);
   expect(timed).toEqual([
     ['victims', false],
     ['latency', true],
+    ['feed', true],
     ['memory', false],
     ['event-loop', true],
   ]);
@@ -98,17 +109,37 @@ test('only rules about time depend on the machine', () => {
 test('the table shows each attack, and below it what failed', () => {
   const failures = judge(attack, { ...harmless, died: ['gateway'] });
   const rows = [
-    { ...harmless, attack: 'one', what: 'the first', failures: [] },
-    { ...harmless, attack: 'two', what: 'the second', failures },
-    { ...harmless, attack: 'three', what: 'the third', failures: [], attacker: { ...attacker, skipped: 'no ports' } },
+    { ...harmless, attack: 'one', mode: 'services' as const, what: 'the first', failures: [] },
+    { ...harmless, attack: 'two', mode: 'services' as const, what: 'the second', failures },
+    {
+      ...harmless,
+      attack: 'three',
+      mode: 'services' as const,
+      what: 'the third',
+      failures: [],
+      attacker: { ...attacker, skipped: 'no ports' },
+    },
   ];
   const lines = table(rows).split('\n');
   expect(lines.slice(1, 4).map((line) => line.split(/ {2,}/))).toEqual([
-    ['one', '3', '1×200 1×429 1×503', '30', '0', '10/10 ms', '20/20 ms', '150/150/150/150/150', '20 ms', 'passed'],
+    [
+      'one',
+      'services',
+      '3',
+      '1×200 1×429 1×503',
+      '30',
+      '0',
+      '10/10 ms',
+      '20/20 ms',
+      '40 ms/40 ms',
+      '150/150/150/150/150',
+      '20 ms',
+      'passed',
+    ],
     expect.arrayContaining(['two', 'FAILED']),
     expect.arrayContaining(['three', 'skipped: no ports']),
   ]);
-  expect(lines.slice(4)).toEqual(['', 'two: processes: gateway ended', '1 passed, 1 failed, 1 skipped']);
+  expect(lines.slice(4)).toEqual(['', 'two (services): processes: gateway ended', '1 passed, 1 failed, 1 skipped']);
 });
 
 test('reads the longest delay of an event loop in any form of the metric', () => {
@@ -126,6 +157,9 @@ test('attacks have names of their own, and the options select them', () => {
     'large-pages',
   ]);
   expect(readOptions(['--short', '--every', '100']).timing).toMatchObject({ every: 100 });
+  expect(readOptions([]).modes).toEqual(['services', 'embedded']);
+  expect(readOptions(['--mode', 'embedded']).modes).toEqual(['embedded']);
+  expect(() => readOptions(['--mode', 'none'])).toThrow('--mode: must be services or embedded');
   expect(() => readOptions(['--only', 'none'])).toThrow(/^there is no attack none: announced-bodies, /);
   expect(() => readOptions(['--seconds', '0'])).toThrow('--seconds: must be a positive number');
 });

@@ -9,15 +9,20 @@ import { bindError, freePorts } from '../ports.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
 
+/** All apps as separate processes with RabbitMQ and Redis, or in one process without them. */
+export type Mode = 'services' | 'embedded';
+
+const SCRIPTS: Readonly<Record<Mode, string>> = { services: 'local/main.ts', embedded: 'embedded/main.ts' };
+
 /** What the apps as separate processes need in a test: a folder, a port, a database and names of their own. */
 export interface LocalHarness {
   readonly folder: string;
   readonly port: number;
   /**
-   * Starts the apps as `make services` does; `settings` override its settings.
+   * Starts the apps as `make services` does, or as `make start` does; `settings` override its settings.
    * @param outputFile receives their log lines
    */
-  start(settings?: Environment, outputFile?: string): RunningCommand;
+  start(settings?: Environment, outputFile?: string, mode?: Mode): RunningCommand;
   /** Runs admin commands on the running apps. */
   admin: AdminCommand;
   /** Creates a workspace and an API key with all scopes; returns the token. */
@@ -45,9 +50,9 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
   return {
     folder,
     port,
-    start: (settings = {}, outputFile) =>
+    start: (settings = {}, outputFile, mode = 'services') =>
       runCommand(
-        'local/main.ts',
+        SCRIPTS[mode],
         {
           PORT: String(port),
           TOCSIN_DATA_DIR: folder,

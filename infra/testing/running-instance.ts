@@ -5,9 +5,9 @@ import type { Workspace } from '../attacks/attack.ts';
 import { workspaceFactory } from '../attacks/workspaces.ts';
 import { findInstance } from '../data-dir.ts';
 import type { RunningCommand } from './commands.ts';
-import type { LocalHarness } from './local-harness.ts';
+import type { LocalHarness, Mode } from './local-harness.ts';
 
-/** The apps as processes, with access to their database. */
+/** The apps, with access to their database. */
 export interface RunningInstance {
   command: RunningCommand;
   /** The settings by which commands reach it. */
@@ -24,8 +24,12 @@ export interface RunningInstance {
  * Starts the apps of a harness with these settings. Their log lines go to a file of the harness, since there are more
  * than this process could read without slowing them down.
  */
-export async function startInstance(harness: LocalHarness, settings: Environment): Promise<RunningInstance> {
-  const command = harness.start(settings, `${harness.folder}/output.log`);
+export async function startInstance(
+  harness: LocalHarness,
+  settings: Environment,
+  mode: Mode = 'services',
+): Promise<RunningInstance> {
+  const command = harness.start(settings, `${harness.folder}/output.log`, mode);
   const closing: (() => Promise<unknown>)[] = [
     async () => {
       command.signal('SIGTERM');

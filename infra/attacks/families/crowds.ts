@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@tocsin/testing';
 import type { Attack, AttackContext, Workspace } from '../attack.ts';
 import { flood } from '../flood.ts';
 import { createIncident } from '../hostile-data.ts';
@@ -71,7 +72,38 @@ export const crowdAttacks: readonly Attack[] = [
       });
     },
   },
+  {
+    name: 'queued-events',
+    what: 'one workspace has 100,000 events in the outbox (by SQL), which nobody has published yet',
+    expects: [],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const { id } = await createIncident(context, workspace);
+      const body = await recordedBody(context, workspace, id);
+      await context.begin();
+      await context.sql.query(
+        `insert into incident.outbox (message_id, workspace_id, type, body)
+         select id, $1, 'incident.created', replace($2, $3, id::text)
+         from (select gen_random_uuid() as id from generate_series(1, $4)) as event`,
+        [workspace.id, body, (JSON.parse(body) as { id: string }).id, context.choose(100_000, 2_000)],
+      );
+      await context.untilOver();
+    },
+  },
 ];
+
+/** Milliseconds. */
+const RECORDED_WITHIN = 30_000;
+
+/** The event of a new incident, as soon as it is in the feed. */
+async function recordedBody(context: AttackContext, workspace: Workspace, incidentId: number): Promise<string> {
+  const find = async () =>
+    context.sql.query<{ body: string }>(
+      'select body from webhook.feed_events where workspace_id = $1 and resource = $2',
+      [workspace.id, `incident:${incidentId}`],
+    );
+  return eventually(async () => (await find()).rows[0]?.body, { within: RECORDED_WITHIN });
+}
 
 /** Milliseconds within which the first of many creates is done, on a busy machine too. */
 const CREATED_WITHIN = 10_000;

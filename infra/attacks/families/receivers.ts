@@ -11,6 +11,10 @@ const PATHS: readonly ReceiverPath[] = ['/hang', '/slow', '/endless', '/headers'
 /** Milliseconds within which an honest receiver must get its delivery: the hostile ones hold only their own slots. */
 const DELIVERED_WITHIN = 10_000;
 const INTERVAL = 200;
+/** In a second, together. */
+const IMPORTS = 15;
+/** Each may have 3 of the 10 connections that the incident service has to its database. */
+const IMPORTERS = 3;
 
 /** Servers that Tocsin calls because a client says so, and that respond slowly, endlessly or never. */
 export const receiverAttacks: readonly Attack[] = [
@@ -73,6 +77,25 @@ export const receiverAttacks: readonly Attack[] = [
       await flood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
         context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
       );
+    },
+  },
+  {
+    name: 'timeline-imports',
+    what: `${IMPORTERS} workspaces import ${IMPORTS} documents of 500 events in a second`,
+    expects: [201],
+    run: async (context) => {
+      const [importers, imports] = context.choose([IMPORTERS, IMPORTS], [1, 2]);
+      const workspaces = await context.createWorkspaces(importers);
+      const body = {
+        title: 'Hostile',
+        doc_url: context.receiverUrl('documents', '/events'),
+        import_source_timeline_event: true,
+      };
+      await context.begin();
+      await flood(context, { clients: 30, total: 1_000, perSecond: imports }, async (number) => {
+        const workspace = workspaces[number % importers];
+        if (workspace !== undefined) await context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body });
+      });
     },
   },
 ];

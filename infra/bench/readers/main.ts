@@ -111,7 +111,7 @@ async function run(target: Target): Promise<void> {
 try {
   await findServers();
   try {
-    const target = await startTarget();
+    const target = await startTarget('services');
     try {
       await run(target);
     } finally {
