@@ -27,7 +27,7 @@ receiver: install ## Receive, check and print the webhooks of the sample workspa
 
 .PHONY: services
 services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
-	@$(NODE) infra/local/main.ts
+	@$(NODE) infra/processes/main.ts
 
 .PHONY: migrate
 migrate: install ## Create or update the database, roles and schemas (DATABASE_URL)

@@ -98,7 +98,11 @@ export default defineConfig(
   },
   {
     // Tests read responses of every shape; the app validates the shapes.
-    files: ['**/test/**/*.ts', 'infra/compat/checks/*.ts', 'infra/testing/**/*.ts', 'shared/testing/**/*.ts'],
+    files: [
+      '**/test/**/*.ts',
+      'infra/verification/{bench/growth,compat/checks,jest,systems}/**/*.ts',
+      'shared/testing/**/*.ts',
+    ],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       // The rule does not see that a callback has set a variable.

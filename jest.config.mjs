@@ -1,4 +1,4 @@
-/** Test files are imported as Node imports the sources: infra/testing/native-runner.ts. */
+/** Test files are imported as Node imports the sources: infra/verification/jest/native-runner.ts. */
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
   // Excludes the data folder of make start, which may be unreadable.
@@ -6,21 +6,21 @@ const project = (displayName, testMatch, more = {}) => ({
   testMatch,
   testEnvironment: 'node',
   transform: {},
-  testRunner: '<rootDir>/infra/testing/native-runner.ts',
+  testRunner: '<rootDir>/infra/verification/jest/native-runner.ts',
   ...more,
 });
 
 const servers = {
-  globalSetup: '<rootDir>/infra/testing/global-setup.ts',
-  globalTeardown: '<rootDir>/infra/testing/global-teardown.ts',
+  globalSetup: '<rootDir>/infra/verification/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/infra/verification/jest/global-teardown.ts',
 };
 
 export default {
   // On a busy machine, whole systems and browsers are slow.
   testTimeout: 120_000,
   maxWorkers: 3,
-  testSequencer: '<rootDir>/infra/testing/sequencer.mjs',
-  reporters: ['default', '<rootDir>/infra/testing/summary-reporter.ts'],
+  testSequencer: '<rootDir>/infra/verification/jest/sequencer.mjs',
+  reporters: ['default', '<rootDir>/infra/verification/jest/summary-reporter.ts'],
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(*.api|*.system).test.ts']),
     project('api', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.api.test.ts'], servers),

@@ -1,7 +1,7 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { chooseQueues } from '../dead-letters/choose-queues.ts';
-import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from '../dead-letters/dead-letters.ts';
-import { withOutboxDeadLetters } from '../dead-letters/outbox-dead-letters.ts';
+import { chooseQueues } from './dead-letters/choose-queues.ts';
+import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from './dead-letters/dead-letters.ts';
+import { withOutboxDeadLetters } from './dead-letters/outbox-dead-letters.ts';
 import type { Command, CommandContext, Flag, FlagValues } from './command.ts';
 import type { Row } from './table.ts';
 import { UsageError } from './target.ts';

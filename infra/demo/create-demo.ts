@@ -2,7 +2,7 @@ import { DomainError, SCOPES } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';
-import { addSampleWebhook } from '../receiver/sample-webhook.ts';
+import { addSampleWebhook } from './sample-webhook.ts';
 import { workspaceApi } from './api.ts';
 import { DEMO_WORKSPACE } from './default-workspace.ts';
 import { addSampleData } from './sample-data.ts';

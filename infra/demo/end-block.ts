@@ -1,6 +1,6 @@
 import type { Environment } from '@tocsin/runtime';
 import { APP_NAMES, APPS } from '../apps.ts';
-import { receiverPort } from '../receiver/sample-webhook.ts';
+import { receiverPort } from './sample-webhook.ts';
 import type { Demo } from './create-demo.ts';
 
 export interface EndBlockOptions {

@@ -17,7 +17,7 @@ import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import { trustReceiver } from '../receiver/certificate.ts';
-import { PORT_SETTING, receiverAddress } from '../receiver/sample-webhook.ts';
+import { PORT_SETTING, receiverAddress } from '../demo/sample-webhook.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile } from './logs.ts';

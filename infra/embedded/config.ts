@@ -1,6 +1,6 @@
 import { databaseSettings, type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
 import { dataDirPath } from '../data-dir.ts';
-import { PORT_SETTING } from '../receiver/sample-webhook.ts';
+import { PORT_SETTING } from '../demo/sample-webhook.ts';
 
 const settings = {
   LOG_LEVEL: processSettings.LOG_LEVEL,

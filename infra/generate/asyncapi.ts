@@ -1,6 +1,6 @@
 import { envelope, eventData, type EventType, exchangeName } from '@tocsin/contracts';
 import { z } from 'zod';
-import { EXAMPLES } from '../events/examples.ts';
+import { EXAMPLES } from './event-examples.ts';
 
 /** Events that Tocsin consumes from other systems; it publishes all others. */
 const CONSUMED: ReadonlySet<EventType> = new Set(['customer-impact.updated', 'investigation.run.updated']);

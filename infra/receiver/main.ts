@@ -9,7 +9,7 @@ import { DEMO_WORKSPACE } from '../demo/default-workspace.ts';
 import { environment } from '../environment.ts';
 import { CERTIFICATE_FILE } from './certificate.ts';
 import { signatureProblem } from './check-signature.ts';
-import { receiverPort, receiverUrl, SAMPLE_WEBHOOK } from './sample-webhook.ts';
+import { receiverPort, receiverUrl, SAMPLE_WEBHOOK } from '../demo/sample-webhook.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
 

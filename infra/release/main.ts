@@ -9,10 +9,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
 import { testServers } from '@tocsin/testing';
-import { git } from '../compat/baseline.ts';
-import { migratedCatalog, writeSchemaBaseline } from '../compat/schema-baseline.ts';
+import { git } from '../verification/compat/baseline.ts';
+import { migratedCatalog, writeSchemaBaseline } from '../verification/compat/schema-baseline.ts';
 import { ROOT } from '../environment.ts';
-import { findServers, releaseServers } from '../testing/find-servers.ts';
+import { findServers, releaseServers } from '../verification/servers/find-servers.ts';
 import {
   checkVersion,
   releaseChangelog,
@@ -46,7 +46,7 @@ async function prepare(version: string): Promise<void> {
     throw new Error('the work tree has changes: commit them first');
 
   // Against the last release, before CHANGELOG.md has the new one.
-  await runScript('infra/compat/main.ts');
+  await runScript('infra/verification/compat/main.ts');
 
   await writeFile(path.join(ROOT, 'CHANGELOG.md'), released);
   for (const file of globSync('{.,gateway,infra,services/*,shared/*}/package.json', { cwd: ROOT })) {
@@ -58,7 +58,7 @@ async function prepare(version: string): Promise<void> {
     await edit(`infra/kubernetes/${folder}kustomization.yaml`, (text) => setImageTags(text, version));
   }
 
-  await runScript('infra/checks/api-changes.ts', '--release');
+  await runScript('infra/verification/checks/api-changes.ts', '--release');
   await moveSchemaBaseline(version);
   await runScript('infra/generate/main.ts');
   console.log(

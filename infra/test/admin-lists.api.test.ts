@@ -5,7 +5,7 @@ import { administration } from '../../gateway/src/administration.ts';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { formatTable } from '../admin/table.ts';
-import { type AdminCommand, adminCommand } from '../testing/admin-command.ts';
+import { type AdminCommand, adminCommand } from '../verification/systems/admin-command.ts';
 
 const ROWS = 10_000;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { runAdmin } from '../admin/run-admin.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 describeWithServers('webhooks of a running system', () => {
   let system: System;

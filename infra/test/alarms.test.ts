@@ -8,7 +8,7 @@ import GithubSlugger from 'github-slugger';
 import { marked, type Tokens } from 'marked';
 import { stringify } from 'yaml';
 import { ROOT } from '../environment.ts';
-import { OBSERVABILITY, readRules } from '../testing/observability.ts';
+import { OBSERVABILITY, readRules } from './observability.ts';
 import { ALARM_CASES, type AlarmCase, type Series } from './alarm-cases.ts';
 
 const { alarms } = readRules();

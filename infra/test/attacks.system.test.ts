@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { SHORT_ATTACKS } from '../attacks/registry.ts';
-import type { Row } from '../attacks/suite.ts';
+import { SHORT_ATTACKS } from '../verification/attacks/registry.ts';
+import type { Row } from '../verification/attacks/suite.ts';
 import { ROOT } from '../environment.ts';
 
 /** Milliseconds; after an attack that does harm, the suite waits for the system to recover. */
@@ -46,7 +46,7 @@ async function runShortForm(...options: string[]): Promise<Row[]> {
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const child = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
   // It exits with 1 if a rule fails, times included.
-  const args = ['infra/attacks/main.ts', '--short', '--json', ...options];
+  const args = ['infra/verification/attacks/main.ts', '--short', '--json', ...options];
   execFile(process.execPath, args, child, (_error, stdout, stderr) => resolve({ stdout, stderr }));
   const { stdout, stderr } = await promise;
   if (!stdout.startsWith('[')) throw new Error(stderr);

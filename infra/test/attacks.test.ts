@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { APP_NAMES } from '../apps.ts';
-import type { Attack } from '../attacks/attack.ts';
-import { longestDelay } from '../attacks/measure.ts';
-import { readOptions } from '../attacks/options.ts';
-import { ATTACKS } from '../attacks/registry.ts';
-import { table } from '../attacks/report.ts';
-import { judge, type Observed } from '../attacks/rules.ts';
+import type { Attack } from '../verification/attacks/attack.ts';
+import { longestDelay } from '../verification/attacks/measure.ts';
+import { readOptions } from '../verification/attacks/options.ts';
+import { ATTACKS } from '../verification/attacks/registry.ts';
+import { table } from '../verification/attacks/report.ts';
+import { judge, type Observed } from '../verification/attacks/rules.ts';
 
 const attack: Attack = { name: 'example', what: 'an example', expects: [200, 503], run: async () => undefined };
 

@@ -10,7 +10,7 @@ import { countUnopened } from '../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../services/webhook/src/usecases/secret-cipher.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { freePorts } from '../ports.ts';
-import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
+import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
 let folder: string;
 const started: RunningCommand[] = [];

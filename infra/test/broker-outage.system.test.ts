@@ -9,7 +9,7 @@ import {
   testClock,
 } from '@tocsin/testing';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 /** Requests per minute to one host (contract: Limits). */
 const WINDOW = 10;

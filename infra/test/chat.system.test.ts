@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type Environment, generateSecretKeys } from '@tocsin/runtime';
 import { APP_NAMES, APPS, appEnvironments } from '../apps.ts';
-import { childEnvironment } from '../local/child-environment.ts';
+import { childEnvironment } from '../processes/child-environment.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 import { readSettings } from './read-settings.ts';
 

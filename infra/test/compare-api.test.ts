@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDescription, ApiOperation, ApiSchema } from '../../gateway/src/description.ts';
-import { breakingChanges } from '../checks/compare-api.ts';
+import { breakingChanges } from '../verification/checks/compare-api.ts';
 
 const thing: ApiSchema = {
   type: 'object',

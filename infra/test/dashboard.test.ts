@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROOT } from '../environment.ts';
-import { OBSERVABILITY, type Panel, readDashboard, readRules } from '../testing/observability.ts';
+import { OBSERVABILITY, type Panel, readDashboard, readRules } from './observability.ts';
 
 const dashboard = readDashboard();
 const shown = dashboard.panels.filter(({ type }) => type !== 'row');

@@ -5,8 +5,8 @@ import { settleWithin } from '@tocsin/runtime';
 import { type Answer, type Client, eventually, httpClient, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
-import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
 
 /** Milliseconds in which a client learns that the database does not respond, and in which it is served again. */
 const REFUSED_WITHIN = 12_000;

@@ -9,7 +9,7 @@ import { schema as customField } from '../../services/custom-field/src/schema.ts
 import { schema as incident } from '../../services/incident/src/schema.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { MEMORY_BROKER } from '../apps.ts';
-import { adminCommand } from '../testing/admin-command.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
 
 const queue = QUEUES.incidentReplicas;
 const log = createLogger({ app: 'test', level: 'silent' });

@@ -11,7 +11,7 @@ import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/sui
 import { type ChannelModel, connect } from 'amqplib';
 import { runAdmin } from '../admin/run-admin.ts';
 import { openDataDir } from '../data-dir.ts';
-import { adminCommand } from '../testing/admin-command.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
 
 const queue = QUEUES.webhookFeed;
 

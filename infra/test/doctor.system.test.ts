@@ -8,7 +8,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { type AppName, APPS } from '../apps.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 interface Line {
   status: string;

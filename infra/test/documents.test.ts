@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { inspectDocuments } from '../checks/inspect-documents.ts';
+import { inspectDocuments } from '../verification/checks/inspect-documents.ts';
 
 let root: string;
 beforeEach(async () => {

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, httpClient } from '@tocsin/testing';
 import { ROOT } from '../environment.ts';
 import { freePorts } from '../ports.ts';
-import { adminCommand } from '../testing/admin-command.ts';
-import { processesWith, runCommand, type RunningCommand } from '../testing/commands.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
+import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
 let folder: string;
 let port: number;

@@ -3,8 +3,8 @@ import { deadLetterQueueName, type Envelope, QUEUES } from '@tocsin/contracts';
 import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { adminCommand } from '../testing/admin-command.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const FEED = '/api/v1/events';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, openEventStream, type StreamReader } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const FEED = '/api/v1/events';
 

@@ -11,7 +11,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { ROOT } from '../environment.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const run = promisify(execFile);
 const NODE_MODULES = path.join(ROOT, 'node_modules');

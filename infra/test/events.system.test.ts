@@ -3,8 +3,8 @@ import { type Envelope, type EventType, exchangeName } from '@tocsin/contracts';
 import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
-import { EXAMPLES } from '../events/examples.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { EXAMPLES } from '../generate/event-examples.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 describeWithServers('a consumer on the exchange', () => {
   const received: Envelope[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { envelope, eventData, type EventType } from '@tocsin/contracts';
-import { EXAMPLES } from '../events/examples.ts';
+import { EXAMPLES } from '../generate/event-examples.ts';
 
 describe('the example of', () => {
   test.each(Object.keys(eventData) as EventType[])('%s is a valid message without unknown members', (type) => {

@@ -14,8 +14,8 @@ import {
 } from '@tocsin/testing';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
-import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
 
 /** Below the limit of ten requests per minute to one address, with room for repetitions. */
 const BURST = 7;

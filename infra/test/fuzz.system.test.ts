@@ -6,7 +6,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { APPS, SERVICE_NAMES, type ServiceName } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 /** In total. */
 const REQUESTS = 5_000;

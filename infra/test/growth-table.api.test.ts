@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import pg from 'pg';
 import { APP_NAMES, APPS } from '../apps.ts';
-import { documentedTables, GROWTH_GUIDE } from '../testing/growth-table.ts';
+import { documentedTables, GROWTH_GUIDE } from './growth-table.ts';
 
 let database: TestDatabase;
 let tables: string[];

@@ -7,9 +7,9 @@ import { eventually, type Receiver, startReceiver, testServers } from '@tocsin/t
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
 import pg from 'pg';
-import { type GrowthLoad, growthLoad, RECEIVER_ADDRESSES } from '../testing/growth-load.ts';
-import { documentedTables } from '../testing/growth-table.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { type GrowthLoad, growthLoad, RECEIVER_ADDRESSES } from '../verification/bench/growth/load.ts';
+import { documentedTables } from './growth-table.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const DAY = 86_400_000;
 const ROUNDS = 7;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError, validate } from '@tocsin/http';
 import { z } from 'zod';
-import { nodesOf, REQUEST_SCHEMAS } from '../testing/contract-schemas.ts';
+import { nodesOf, REQUEST_SCHEMAS } from './contract-schemas.ts';
 
 /** IDs that are texts: one of any form and length is not found, and the header limit bounds them. */
 const PATH_TEXTS = new Set(['id', 'reference']);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatLine } from '../local/log-lines.ts';
+import { formatLine } from '../processes/log-lines.ts';
 
 test('formats a structured line', () => {
   const line = JSON.stringify({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 describeWithServers('an incident declared through the gateway', () => {
   let system: System;

@@ -9,10 +9,10 @@ import { connect } from 'amqplib';
 import pg from 'pg';
 import { APP_NAMES, type AppName } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { addSamples, type Exported } from '../testing/exposition.ts';
-import { readDashboard, readRules } from '../testing/observability.ts';
-import { readExpression } from '../testing/promql.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { addSamples, type Exported } from './exposition.ts';
+import { readDashboard, readRules } from './observability.ts';
+import { readExpression } from './promql.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 /** What Prometheus itself adds: to each target, and for each alarm. */
 const OF_PROMETHEUS: readonly [string, Record<string, string[]>][] = [

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../apps.ts';
-import { readSchemaBaseline } from '../compat/schema-baseline.ts';
-import { lastRelease } from '../release/last-release.ts';
+import { readSchemaBaseline } from '../verification/compat/schema-baseline.ts';
+import { lastRelease } from '../verification/compat/last-release.ts';
 
 let database: TestDatabase;
 beforeAll(async () => (database = await createTestDatabase()));

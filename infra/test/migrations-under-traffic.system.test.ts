@@ -6,7 +6,7 @@ import { listMigrations, migrate } from '@tocsin/runtime';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import pg from 'pg';
 import { APPS } from '../apps.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const { name: schema, migrations } = APPS.incident.schema;
 const MIGRATION = '29990101000000_alter';

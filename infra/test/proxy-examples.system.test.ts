@@ -11,7 +11,7 @@ import { createCertificate, eventually } from '@tocsin/testing';
 import { describeWithServersAnd } from '@tocsin/testing/suites';
 import { ROOT } from '../environment.ts';
 import { freePorts } from '../ports.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const DOMAIN = 'tocsin.example.com';
 const PIPED = ['ignore', 'pipe', 'pipe'] as const satisfies StdioOptions;

@@ -12,7 +12,7 @@ import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/sui
 import { Webhook } from 'standardwebhooks';
 import { ROOT } from '../environment.ts';
 import { freePorts } from '../ports.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');
 const PYTHON = 'python3';

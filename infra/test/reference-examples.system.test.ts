@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, type FakeSlack, findChromium, httpClient, startSlack } from '@tocsin/testing';
 import type { ApiDescription, ApiOperation } from '../../gateway/src/description.ts';
 import { freePorts } from '../ports.ts';
-import { adminCommand } from '../testing/admin-command.ts';
-import { launchBrowser, openReference } from '../testing/browser.ts';
-import { runCommand, type RunningCommand } from '../testing/commands.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
+import { launchBrowser, openReference } from './browser.ts';
+import { runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
 let folder: string;
 let url: string;

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openReference, type WatchedPage } from '../testing/browser.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { launchBrowser, openReference, type WatchedPage } from './browser.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 describeWithServersAndBrowser('the API reference in a browser', () => {
   let system: System;

@@ -5,9 +5,9 @@ import { type Client, eventually, httpClient, type Receiver, startReceiver } fro
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
-import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
-import { type MixedLoad, startMixedLoad } from '../testing/mixed-load.ts';
+import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { type MixedLoad, startMixedLoad } from './mixed-load.ts';
 
 const CLIENTS = 8;
 /** Milliseconds for a process to stop and another one to be ready, on a busy machine. */

@@ -6,7 +6,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import type { ApiDescription } from '../../gateway/src/description.ts';
 import { APPS, SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 /** Two operations of the catalog; the gateway is of a release that had neither. */
 const NEW_PATH = '/api/v1/configuration/service-tiers';

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase, testServers } from '@tocsin/testing';
 import pg from 'pg';
-import { contractions } from '../compat/compare-catalogs.ts';
+import { contractions } from '../verification/compat/compare-catalogs.ts';
 import {
   migratedCatalog,
   readAcceptedChanges,
   readSchemaBaseline,
   type SchemaBaseline,
-} from '../compat/schema-baseline.ts';
-import { lastRelease } from '../release/last-release.ts';
-import { type Catalog, readCatalog } from '../compat/schema-catalog.ts';
+} from '../verification/compat/schema-baseline.ts';
+import { lastRelease } from '../verification/compat/last-release.ts';
+import { type Catalog, readCatalog } from '../verification/compat/schema-catalog.ts';
 
 const databaseName = () => `tocsin_test_${testServers().runId}_${randomBytes(4).toString('hex')}`;
 const serverUrl = () => testServers().databaseUrl;
@@ -25,7 +25,7 @@ async function releasedSchema(): Promise<SchemaBaseline> {
 }
 
 describeSinceRelease('the migrations since the last release', () => {
-  test('take nothing from its processes that infra/compat/accepted-schema-changes.json does not explain', async () => {
+  test('take nothing from its processes that infra/verification/compat/accepted-schema-changes.json does not explain', async () => {
     const { catalog } = await releasedSchema();
     const changes = contractions(catalog, await migratedCatalog({ serverUrl: serverUrl(), name: databaseName() }));
     const accepted = (await readAcceptedChanges()).map(({ change }) => change);

@@ -47,7 +47,7 @@ describe('the keys of a process', () => {
 
 describe('npm run secret-keys', () => {
   const run = async (words: string[], env: Environment = {}) =>
-    promisify(execFile)(process.execPath, ['infra/secret-keys/main.ts', ...words], {
+    promisify(execFile)(process.execPath, ['infra/admin/secret-keys.ts', ...words], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], ...env },
     });

@@ -7,8 +7,8 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
-import { processesWith, type RunningCommand } from '../testing/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../testing/local-harness.ts';
+import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
 
 /** Only Linux shows the environment of a process. */
 const onLinux = process.platform === 'linux' ? test : test.skip;

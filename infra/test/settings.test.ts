@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { embeddedConfig } from '../embedded/config.ts';
-import { localConfig } from '../local/config.ts';
+import { localConfig } from '../processes/config.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { readSettings } from './read-settings.ts';
 

@@ -30,12 +30,12 @@ import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/store/secret-store.ts';
 import { forgetRevoked } from '../../services/webhook/src/store/subscription-store.ts';
 import { APP_NAMES, APPS, SERVICE_NAMES } from '../apps.ts';
-import { recordStatements, type Statement } from '../bench/list/record-statements.ts';
+import { recordStatements, type Statement } from '../verification/statements/record-statements.ts';
 import { ROOT } from '../environment.ts';
-import { EXAMPLES } from '../events/examples.ts';
-import { fillTables } from '../testing/fill-tables.ts';
-import { fullScans } from '../testing/plans.ts';
-import { startSystem, type System } from '../testing/system.ts';
+import { EXAMPLES } from '../generate/event-examples.ts';
+import { fillTables } from '../verification/statements/fill-tables.ts';
+import { fullScans } from '../verification/statements/plans.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema.name);
 const COPIES = 1_500;

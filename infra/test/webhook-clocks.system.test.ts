@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../testing/system.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
 
 const HOUR = 3_600_000;
 

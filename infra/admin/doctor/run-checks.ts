@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/runtime';
 import { type AppName, MEMORY_BROKER } from '../../apps.ts';
-import { describeBroker } from '../../dead-letters/choose-queues.ts';
+import { describeBroker } from '../dead-letters/choose-queues.ts';
 import type { Target } from '../target.ts';
 import { BROKER_CHECK } from './broker-check.ts';
 import { type Check, CHECK_TIME, type CheckContext, type Finding, type Status, unknown } from './check.ts';

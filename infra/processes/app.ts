@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
+import { type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
+import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { migrateConfig } from '../migrate/config.ts';
+import { migrateAll } from '../migrate/migrate-all.ts';
+import { withDefaultWorkspace } from '../demo/default-workspace.ts';
+import { bindError } from '../ports.ts';
+import { PORT_SETTING } from '../demo/sample-webhook.ts';
+import type { Step } from '../steps.ts';
+import { childEnvironment } from './child-environment.ts';
+import type { LocalConfig } from './config.ts';
+import { findEncryptedData } from './find-encrypted-data.ts';
+import { logPrinter } from './log-lines.ts';
+import { superviseApp } from './supervised-app.ts';
+
+/** Milliseconds; a running app connects to its database at once. */
+const READY_TIMEOUT = 30_000;
+
+/** `step` runs each part of the start. */
+export interface LocalOptions {
+  config: LocalConfig;
+  env: Environment;
+  step: Step;
+}
+
+/** The apps as processes. */
+export interface LocalTocsin extends App {
+  /** The environment by which a command reaches the instance. */
+  readonly env: Environment;
+  /** The address of each gateway. */
+  readonly gatewayUrls: readonly string[];
+  readonly dataDir: DataDir;
+}
+
+/** What several processes of an app have by default, so that one can be replaced without a failed request. */
+const DRAIN_SECONDS = '3';
+
+/**
+ * Starts each app as one or several processes, on the servers that the environment names, and keeps them running.
+ * @throws an error with a one-line message; nothing is left running
+ */
+export async function startLocal({ config, env, step }: LocalOptions): Promise<LocalTocsin> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const closeAll = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    const dataDir = await openDataDir(config.dataDir);
+    closing.push(dataDir.close);
+    const { replicas, http } = config;
+    for (let index = 0; index < replicas && http.port !== 0; index += 1) {
+      const inUse = await bindError({ ...http, port: http.port + index });
+      if (inUse !== undefined) throw inUse;
+    }
+
+    const databases = migrateConfig(env);
+    const print = (line: string) => {
+      if (!line.endsWith('up to date')) console.log(line);
+    };
+    await step('migrations', async () => migrateAll(databases, print));
+    const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
+
+    const settings = {
+      ...(replicas > 1 && { DRAIN_SECONDS }),
+      ...withDefaultWorkspace(env),
+      PORT: String(http.port),
+      // No process here trusts the sample receiver.
+      [PORT_SETTING]: '',
+      TOCSIN_SECRET_KEYS: secretKeys,
+    };
+    const environments = await replicaEnvironments(settings, replicas);
+    const start = async (name: AppName, running: App[]): Promise<App[]> =>
+      settleAll(
+        environments[name].map(async (environment) => {
+          const app = await superviseApp({
+            name,
+            env: environmentOf(name, environment),
+            print: logPrinter(name),
+            // In a terminal, lines are formatted for people.
+            sharesOutput: !process.stdout.isTTY,
+          });
+          running.push(app);
+          await waitUntilReady(name, app.url);
+          return app;
+        }),
+      );
+    const services: App[] = [];
+    const gateways: App[] = [];
+    for (const apps of [services, gateways]) closing.push(async () => Promise.all(apps.map(async (app) => app.stop())));
+    // The gateway starts last and stops first: while it takes requests, the services are running.
+    await step('services', async () => settleAll(SERVICE_NAMES.map(async (name) => start(name, services))));
+    const started = await step('gateway', async () => start('gateway', gateways));
+
+    const gatewayUrls = started.map((gateway) => `http://localhost:${new URL(gateway.url).port}`);
+    const [url = ''] = gatewayUrls;
+    const reachable = { ...environments.gateway[0], ...config.servers, PORT: new URL(url).port };
+    await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
+    let stopped: Promise<void> | undefined;
+    return { url, env: reachable, gatewayUrls, dataDir, stop: async () => (stopped ??= closeAll()) };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** Waits for all, so that those that start can be stopped. @throws the first error */
+async function settleAll<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+function environmentOf(name: AppName, env: Environment): Environment {
+  try {
+    return childEnvironment(name, env);
+  } catch (error) {
+    throw new Error(`${name} did not start: ${describeStartFailure(error)}`, { cause: error });
+  }
+}
+
+async function waitUntilReady(name: AppName, url: string): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT;
+  let lastAnswer = 'nothing';
+  while (Date.now() < deadline) {
+    try {
+      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      if (response.ok) return;
+      lastAnswer = await response.text();
+    } catch (error) {
+      lastAnswer = (error as Error).message;
+    }
+    await delay(100);
+  }
+  throw new Error(`${name} does not become ready: ${lastAnswer}`);
+}

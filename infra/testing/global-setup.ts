@@ -1,4 +1,0 @@
-import { findServers } from './find-servers.ts';
-
-/** Runs once for each project that needs servers. */
-export default findServers;

@@ -1,8 +1,0 @@
-import { dropTestDatabases, testServers } from '@tocsin/testing';
-import { releaseServers } from './find-servers.ts';
-
-export default async function globalTeardown(): Promise<void> {
-  const { databaseUrl, runId } = testServers();
-  await dropTestDatabases(databaseUrl, runId);
-  await releaseServers();
-}

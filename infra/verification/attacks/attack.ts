@@ -1,0 +1,109 @@
+import type pg from 'pg';
+import type { AppName } from '../../apps.ts';
+import type { Fault } from '../systems/faults.ts';
+import type { Route } from './routes.ts';
+
+/**
+ * How a request of an attacker ended: with a status, with a connection that was closed before a response was complete
+ * (`closed`), or not at all (`silent`).
+ */
+export type Outcome = number | 'closed' | 'silent';
+
+/** An attack that one workspace, client or broken connection can make. */
+export interface Attack {
+  readonly name: string;
+  /** What the attacker does, in one line. */
+  readonly what: string;
+  /** How the attacker's requests may end, besides with 429, which is always allowed. */
+  readonly expects: readonly Outcome[];
+  /** What the victims do meanwhile; by default they list, read and create incidents. */
+  readonly victims?: readonly Route[];
+  /** The app whose process the attack stops: a stopped process has no event loop that could be blocked. */
+  readonly stops?: AppName;
+  /** Milliseconds that the slowest requests of the victims may take, if a documented deadline allows more than usual. */
+  readonly deadline?: { readonly milliseconds: number; readonly reason: string };
+  /** Milliseconds that the events of the victims may take to their feeds, if the attack stops what records them. */
+  readonly feed?: { readonly milliseconds: number; readonly reason: string };
+  /** Not in the short form, which has a similar attack, or no time for it. */
+  readonly onlyFull?: boolean;
+  /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. */
+  run(context: AttackContext): Promise<void>;
+}
+
+/** A workspace with one API key with all scopes, at the default limits. */
+export interface Workspace {
+  readonly id: number;
+  readonly host: string;
+  readonly token: string;
+}
+
+export interface AttackRequest {
+  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  path: string;
+  /** Sent as JSON; text and bytes are sent as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** The loopback address that the request comes from. */
+  from?: string;
+  /** Characters of the response's body that are kept; 4,096 by default. */
+  kept?: number;
+}
+
+export interface AttackAnswer {
+  outcome: Outcome;
+  headers: NodeJS.Dict<string | string[]>;
+  /** The beginning of the body. */
+  text: string;
+  /** Of the body, as far as it was received. */
+  bytes: number;
+  /** Milliseconds until the response was complete. */
+  ms: number;
+}
+
+/** What an attack works with. Everything before `begin` is preparation: it is neither counted nor measured. */
+export interface AttackContext {
+  readonly isShort: boolean;
+  readonly gateway: { readonly host: string; readonly port: number };
+  /** A connection to the system's database as its administrator, for data that takes too long to create by requests. */
+  readonly sql: pg.Client;
+  /** The first value, or the second one in the short form. */
+  choose<Value>(full: Value, short: Value): Value;
+  createWorkspace(): Promise<Workspace>;
+  createWorkspaces(count: number): Promise<Workspace[]>;
+  /** Starts the measurement and the attack's time. */
+  begin(): Promise<void>;
+  /** Whether the attack's time is over: send nothing more. */
+  readonly isOver: boolean;
+  /** Resolves after this time, or when the attack's time is over. */
+  pause(milliseconds: number): Promise<void>;
+  untilOver(): Promise<void>;
+  /** Sends a request, counts how it ends, and discards the body except its beginning. */
+  send(workspace: Workspace, request: AttackRequest): Promise<AttackAnswer>;
+  /** Counts a request that is sent in another way. */
+  countRequest(): void;
+  /** Counts the end of such a request. */
+  countOutcome(outcome: Outcome): void;
+  /** Records a violation unless `ok`. `timed`: it depends on the speed of the machine. */
+  check(ok: boolean, what: string, options?: { timed?: boolean }): void;
+  /** The address of a receiver on loopback that the system accepts; the path selects how it responds. */
+  receiverUrl(receiver: ReceiverName, path: ReceiverPath): string;
+  /** Breaks a part of the system until `heal` or the end of the attack. Returns false if that is impossible here. */
+  breakPart(fault: Fault): Promise<boolean>;
+  heal(): Promise<void>;
+  /** Reports that this machine does not allow the attack. */
+  skip(reason: string): void;
+}
+
+export type ReceiverName = 'hostile' | 'honest' | 'documents';
+export type ReceiverPath = '/hang' | '/slow' | '/endless' | '/headers' | '/trickle' | '/accept' | '/events';
+
+/** What the attacker's process reports at the end of an attack. */
+export interface AttackResult {
+  sent: number;
+  /** The number of requests by outcome. */
+  outcomes: Record<string, number>;
+  violations: { what: string; timed: boolean }[];
+  skipped: string | undefined;
+  /** Why the attack ended early; an error of the suite. */
+  error: string | undefined;
+}

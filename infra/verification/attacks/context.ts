@@ -1,0 +1,144 @@
+import { setMaxListeners } from 'node:events';
+import pg from 'pg';
+import type { AttackContext, AttackResult, Outcome, Workspace } from './attack.ts';
+import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
+import { receiverUrl } from '../systems/receiver-urls.ts';
+import { send } from '../systems/send.ts';
+import type { TargetAddress } from '../systems/target.ts';
+
+interface ContextOptions {
+  target: TargetAddress;
+  isShort: boolean;
+  tell: (message: FromAttacker) => void;
+  /** Emits the messages of the parent process. */
+  parent: NodeJS.Process;
+}
+
+interface OpenContext {
+  context: AttackContext;
+  result(): AttackResult;
+  close(): Promise<void>;
+}
+
+const newResult = (): AttackResult => ({
+  sent: 0,
+  outcomes: {},
+  violations: [],
+  skipped: undefined,
+  error: undefined,
+});
+
+/** Opens what an attack works with, in the attacker's process. */
+export async function openContext({ target, isShort, tell, parent }: ContextOptions): Promise<OpenContext> {
+  const sql = new pg.Client({ connectionString: target.databaseUrl });
+  await sql.connect();
+
+  let result = newResult();
+  const over = new AbortController();
+  const closing = new AbortController();
+  // Each pause and each request listens.
+  setMaxListeners(0, over.signal, closing.signal);
+  const countOutcome = (outcome: Outcome) => {
+    // What is still open at the end is counted there.
+    if (outcome !== 'silent') result.outcomes[outcome] = (result.outcomes[outcome] ?? 0) + 1;
+  };
+  let questions = 0;
+  const ask = async <About extends Question['about']>(
+    question: Extract<Question, { about: About }>,
+  ): Promise<Answers[About]> => {
+    questions += 1;
+    const id = questions;
+    const answered = nextMessage(parent, 'answer', (message) => message.id === id);
+    tell({ kind: 'question', id, question });
+    return (await answered).answer as Answers[About];
+  };
+  const createWorkspace = async () => ask({ about: 'workspace' });
+
+  const context: AttackContext = {
+    isShort,
+    gateway: target.gateway,
+    sql,
+    choose: (full, short) => (isShort ? short : full),
+    createWorkspace,
+    createWorkspaces: async (count) => {
+      const created: Workspace[] = [];
+      for (let index = 0; index < count; index += 1) created.push(await createWorkspace());
+      return created;
+    },
+    begin: async () => {
+      const begin = nextMessage(parent, 'begin');
+      tell({ kind: 'prepared' });
+      const { time, grace } = await begin;
+      result = newResult();
+      setTimeout(() => over.abort(), time);
+      setTimeout(() => closing.abort(), time + grace);
+    },
+    get isOver() {
+      return over.signal.aborted;
+    },
+    pause: async (milliseconds) => (milliseconds > 0 ? until(over.signal, milliseconds) : undefined),
+    untilOver: async () => until(over.signal),
+    send: async (workspace, request) => {
+      result.sent += 1;
+      const answer = await send(target.gateway, workspace, { ...request, signal: closing.signal });
+      countOutcome(answer.outcome);
+      return answer;
+    },
+    countRequest: () => {
+      result.sent += 1;
+    },
+    countOutcome,
+    check: (ok, what, { timed = false } = {}) => {
+      if (!ok) result.violations.push({ what, timed });
+    },
+    receiverUrl: (receiver, path) => receiverUrl(target.receiverPort, receiver, path),
+    breakPart: async (fault) => ask({ about: 'break', fault }),
+    heal: async () => {
+      await ask({ about: 'heal' });
+    },
+    skip: (reason) => {
+      result.skipped = reason;
+    },
+  };
+  return {
+    context,
+    result: () => {
+      const ended = Object.values(result.outcomes).reduce((sum, count) => sum + count, 0);
+      return {
+        ...result,
+        outcomes: { ...result.outcomes, ...(result.sent > ended && { silent: result.sent - ended }) },
+      };
+    },
+    close: async () => {
+      await sql.end();
+    },
+  };
+}
+
+async function nextMessage<Kind extends ToAttacker['kind']>(
+  parent: NodeJS.Process,
+  kind: Kind,
+  isExpected: (message: Extract<ToAttacker, { kind: Kind }>) => boolean = () => true,
+): Promise<Extract<ToAttacker, { kind: Kind }>> {
+  const { promise, resolve } = Promise.withResolvers<Extract<ToAttacker, { kind: Kind }>>();
+  const listen = (message: ToAttacker) => {
+    const candidate = message as Extract<ToAttacker, { kind: Kind }>;
+    if (message.kind !== kind || !isExpected(candidate)) return;
+    parent.off('message', listen);
+    resolve(candidate);
+  };
+  parent.on('message', listen);
+  return promise;
+}
+
+/** Resolves when the signal is aborted, or after this time. */
+async function until(signal: AbortSignal, milliseconds?: number): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds);
+  signal.addEventListener('abort', end);
+  await promise;
+  signal.removeEventListener('abort', end);
+  clearTimeout(timer);
+}

@@ -1,0 +1,33 @@
+/**
+ * `npm run bench:list`: measures incident lists on the database of DATABASE_URL, which must be set, and writes the
+ * results to docs/performance-list.md. Seeds an empty database first; takes the flags of `npm run seed`.
+ */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describeStartFailure } from '@tocsin/runtime';
+import { format, resolveConfig } from 'prettier';
+import { environment, ROOT } from '../../../environment.ts';
+import { namedDatabases } from '../../../migrate/named-databases.ts';
+import { readSize } from '../../seed/size.ts';
+import { ensureSeeded } from './ensure-seeded.ts';
+import { report } from './report.ts';
+import { startServiceUnderTest } from './service-under-test.ts';
+
+try {
+  const requested = readSize(process.argv.slice(2));
+  const config = namedDatabases(environment(), console.error);
+  const size = await ensureSeeded(config, requested, console.log);
+  const service = await startServiceUnderTest(
+    config.targets.find(({ schema }) => schema === 'incident')?.url ?? config.databaseUrl,
+  );
+  try {
+    const text = await report(service, size, console.log);
+    const file = path.join(ROOT, 'docs/performance-list.md');
+    await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  } finally {
+    await service.stop();
+  }
+} catch (error) {
+  console.error(describeStartFailure(error));
+  process.exitCode = 1;
+}

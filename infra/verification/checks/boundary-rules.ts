@@ -1,0 +1,160 @@
+import type { IForbiddenRuleType, IRegularForbiddenRuleType } from 'dependency-cruiser';
+
+/** Captures the gateway or a service; `$1` in the other half of a rule refers to it. */
+const APP = '^(gateway|services/[^/]+)/';
+/** Code that runs in production. */
+export const PRODUCTION = [
+  `${APP}(?:src|migrations)/`,
+  '^shared/(?!testing/)[^/]+/src/',
+  '^infra/(?!(?:generate|release|test|verification)/)',
+];
+
+/** The files of an app that infra may import, to start and administer it. */
+const ENTRY_POINTS = '(?:main|app|config|schema|administration|description|http/contracts)[.]ts$';
+
+const rule = (
+  name: string,
+  comment: string,
+  from: IRegularForbiddenRuleType['from'],
+  to: IRegularForbiddenRuleType['to'],
+): IForbiddenRuleType => ({ name, comment, severity: 'error', from, to });
+
+/** A layer of an app, and the only layers (or files of `src/`) that it may import. */
+const appLayer = (name: string, ...allowed: string[]): IForbiddenRuleType =>
+  rule(
+    `layer-${name}`,
+    `src/${name} imports only ${allowed.join(', ')} of its own app`,
+    { path: `${APP}src/${name}(?:/|[.]ts$)` },
+    { path: '^$1/(?!node_modules/)', pathNot: `^$1/src/(?:${allowed.join('|')})(?:/|[.]ts$)` },
+  );
+
+/** A package of `shared/`, and the only other packages of the repository that it may import. */
+const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =>
+  rule(
+    `package-${name}`,
+    `of the other shared packages, shared/${name} imports ${allowed.length === 0 ? 'none' : `only ${allowed.join(', ')}`}`,
+    { path: `^shared/${name}/src/` },
+    {
+      path: '^(?:gateway|services|shared|infra)/',
+      pathNot: [`^shared/(?:${[name, ...allowed].join('|')})/src/`, 'node_modules/'],
+    },
+  );
+
+/** Scripts that a page loads; no module imports them. */
+const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
+
+/** Texts and examples of the API description, which its generator finds by their names. */
+const DOCUMENTATION = '^services/[^/]+/src/http/documentation(?:[.]ts$|/)';
+/** Worker threads start from their own file; no module imports it. */
+const WORKER_THREADS = '^services/[^/]+/src/clients/[^/]+-worker[.]ts$';
+
+/** The package that other systems install; nothing in the repository imports it. */
+const CLIENT_PACKAGE = '^shared/events-client/src/index[.]ts$';
+
+/** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
+export const BOUNDARY_RULES: IForbiddenRuleType[] = [
+  appLayer('main', 'app', 'config', 'schema'),
+  appLayer('app', 'config', 'schema', 'http', 'messaging', 'usecases', 'domain', 'store', 'clients', 'app'),
+  appLayer('administration', 'config', 'schema', 'usecases', 'domain', 'store', 'clients', 'administration'),
+  appLayer('description', 'http'),
+  appLayer('http', 'http', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('messaging', 'messaging', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('usecases', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('store', 'store', 'domain'),
+  appLayer('clients', 'clients', 'domain'),
+  appLayer('domain', 'domain'),
+  appLayer('config', 'config', 'domain', 'schema'),
+  appLayer('schema', 'schema'),
+  rule(
+    'pure-domain',
+    'the domain uses no database, no network and no broker',
+    { path: `${APP}src/domain/` },
+    {
+      path: [
+        'node_modules/(?:knex|pg|ioredis|amqplib|express|opossum)/',
+        '^(?:node:)?(?:fs|http|https|tls|dns)(?:/|$)',
+        '^shared/messaging/',
+      ],
+    },
+  ),
+  rule(
+    'no-other-app',
+    'apps communicate only by messages and internal HTTP',
+    { path: `${APP}(?:src|migrations)/` },
+    { path: '^(?:gateway|services/[^/]+)/', pathNot: '^$1/' },
+  ),
+  rule(
+    'infra-entry-points-only',
+    'infra starts, migrates and administers apps through their entry points',
+    { path: '^infra/', pathNot: '^infra/test/' },
+    { path: `${APP}src/`, pathNot: `${APP}src/${ENTRY_POINTS}` },
+  ),
+  rule(
+    'no-import-of-infra',
+    'apps and packages do not depend on how they are run',
+    { path: '^(?:gateway|services|shared)/', pathNot: '/test/' },
+    { path: '^infra/' },
+  ),
+  sharedPackage('contracts'),
+  rule(
+    'contracts-on-zod-alone',
+    'consumers of events need only their schemas',
+    { path: '^shared/contracts/src/' },
+    { dependencyTypesNot: ['local'], pathNot: 'node_modules/zod/' },
+  ),
+  sharedPackage('events-client'),
+  rule(
+    'events-client-on-amqplib-alone',
+    'the package for consumers is installed outside of the repository, with one dependency',
+    { path: '^shared/events-client/src/' },
+    { dependencyTypesNot: ['local', 'core'], pathNot: 'node_modules/amqplib/' },
+  ),
+  sharedPackage('runtime'),
+  sharedPackage('safe-http'),
+  sharedPackage('tracing', 'runtime'),
+  sharedPackage('http', 'runtime'),
+  sharedPackage('messaging', 'runtime', 'contracts'),
+  sharedPackage('resources', 'runtime', 'contracts', 'http'),
+  sharedPackage('service', 'runtime', 'contracts', 'http', 'messaging'),
+  sharedPackage('testing', 'runtime', 'contracts', 'http', 'messaging'),
+  rule(
+    'no-tests-in-production',
+    'production code imports neither tests nor test tools',
+    { path: PRODUCTION },
+    {
+      path: ['^shared/testing/', '^infra/(?:generate|release|test|verification)/', '/test/', '[.]test[.]ts$'],
+    },
+  ),
+  rule(
+    'by-package-name',
+    'packages are imported by name, so that only their exports are used',
+    { path: '^((?:gateway|(?:services|shared)/[^/]+|infra)/)' },
+    { path: '^shared/', pathNot: '^$1', dependencyTypes: ['local'] },
+  ),
+  rule('no-cycle', 'modules must not import each other in a cycle', {}, { circular: true }),
+  rule('no-unresolvable', 'every import must resolve', {}, { couldNotResolve: true }),
+  rule(
+    'no-orphan',
+    'a file without imports and importers is unused',
+    { orphan: true, pathNot: ['[.]test[.]ts$', '[.]d[.]ts$', BROWSER_SCRIPTS] },
+    {},
+  ),
+  {
+    name: 'no-dead-file',
+    comment: 'a file that no process reaches is unused',
+    severity: 'error',
+    from: {
+      path: [
+        '^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)',
+        WORKER_THREADS,
+        CLIENT_PACKAGE,
+        '^infra/(?!test/)',
+      ],
+    },
+    to: {
+      path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
+      pathNot: ['/src/main[.]ts$', WORKER_THREADS, CLIENT_PACKAGE, BROWSER_SCRIPTS, DOCUMENTATION],
+      reachable: false,
+    },
+  },
+];

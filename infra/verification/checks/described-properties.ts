@@ -1,0 +1,41 @@
+import type { ApiDescription, ApiSchema } from '../../../gateway/src/description.ts';
+
+/** A property or parameter, with its place in the document. */
+export interface DescribedProperty {
+  place: string;
+  described: boolean;
+}
+
+/** Every property of every schema and every parameter, those of webhooks included. */
+export function describedProperties(description: ApiDescription): DescribedProperty[] {
+  const found: DescribedProperty[] = [];
+  const schemas = description.components?.schemas ?? {};
+  for (const [name, schema] of Object.entries(schemas)) addProperties(found, name, schema);
+  for (const [path, methods] of Object.entries({ ...description.paths, ...description.webhooks })) {
+    for (const [method, { operationId, parameters = [], requestBody, responses }] of Object.entries(methods)) {
+      for (const parameter of parameters) {
+        found.push({ place: `${operationId} ${parameter.name}`, described: hasText(parameter.description) });
+      }
+      const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)];
+      for (const content of contents.flatMap((item) => Object.values(item ?? {}))) {
+        addProperties(found, `${operationId} (${method} ${path})`, content.schema);
+      }
+    }
+  }
+  return found;
+}
+
+function addProperties(found: DescribedProperty[], place: string, schema: ApiSchema): void {
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    found.push({ place: `${place}.${name}`, described: isDescribed(property) });
+    addProperties(found, `${place}.${name}`, property);
+  }
+  const { items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = schema;
+  const parts = [items, ...anyOf, ...oneOf, ...allOf, additionalProperties];
+  for (const part of parts) if (typeof part === 'object') addProperties(found, place, part);
+}
+
+/** A reference says what its schema describes, but not what the property is, so it needs a text too. */
+const isDescribed = ({ description }: ApiSchema) => hasText(description);
+
+const hasText = (text: string | undefined) => text !== undefined && text.trim() !== '';

@@ -1,0 +1,4 @@
+import { findServers } from '../servers/find-servers.ts';
+
+/** Runs once for each project that needs servers. */
+export default findServers;

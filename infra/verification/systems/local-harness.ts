@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Environment } from '@tocsin/runtime';
+import { removeTopology, testServers } from '@tocsin/testing';
+import pg from 'pg';
+import { bindError, freePorts } from '../../ports.ts';
+import { type AdminCommand, adminCommand } from './admin-command.ts';
+import { runCommand, type RunningCommand } from './commands.ts';
+
+/** All apps as separate processes with RabbitMQ and Redis, or in one process without them. */
+export type Mode = 'services' | 'embedded';
+
+const SCRIPTS: Readonly<Record<Mode, string>> = { services: 'processes/main.ts', embedded: 'embedded/main.ts' };
+
+/** What the apps as separate processes need in a test: a folder, a port, a database and names of their own. */
+export interface LocalHarness {
+  readonly folder: string;
+  readonly port: number;
+  /**
+   * Starts the apps as `make services` does, or as `make start` does; `settings` override its settings.
+   * @param outputFile receives their log lines
+   */
+  start(settings?: Environment, outputFile?: string, mode?: Mode): RunningCommand;
+  /** Runs admin commands on the running apps. */
+  admin: AdminCommand;
+  /** Creates a workspace and an API key with all scopes; returns the token. */
+  workspace(slug: string): Promise<string>;
+  /** Removes everything. Call it after the apps have ended. */
+  remove(): Promise<void>;
+}
+
+/** For tests: on a busy machine, another service may respond later than a request waits in production. */
+export const BUSY_MACHINE = { REPLICA_WAIT_MS: '5000' };
+
+/**
+ * @param databaseServer the URL of another way to the tests' Postgres, such as a proxy
+ * @param gateways how many gateways there will be; their ports follow each other
+ */
+export async function localHarness(databaseServer?: string, gateways = 1): Promise<LocalHarness> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
+  const port = await freePortsFrom(gateways);
+  const namespace = `t${randomBytes(5).toString('hex')}`;
+  const servers = testServers();
+  const database = new URL(databaseServer ?? servers.databaseUrl);
+  database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
+
+  const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
+  return {
+    folder,
+    port,
+    start: (settings = {}, outputFile, mode = 'services') =>
+      runCommand(
+        SCRIPTS[mode],
+        {
+          PORT: String(port),
+          TOCSIN_DATA_DIR: folder,
+          TOCSIN_DEMO: '0',
+          TOCSIN_NAMESPACE: namespace,
+          DATABASE_URL: database.href,
+          AMQP_URL: servers.amqpUrl,
+          REDIS_URL: servers.redisUrl,
+          ...settings,
+        },
+        outputFile,
+      ),
+    admin,
+    workspace: async (slug) => {
+      const user = ['--workspace', slug, '--email', `ana@${slug}.example`];
+      await admin('workspace', 'create', '--slug', slug, '--name', slug);
+      await admin('user', 'create', ...user, '--name', 'Ana', '--role', 'admin', '--seat', 'responder');
+      const key = ['--workspace', slug, '--user', `ana@${slug}.example`, '--name', 'test', '--all-scopes'];
+      return (await admin('key', 'create', ...key)).token;
+    },
+    remove: async () => {
+      await removeTopology(servers.amqpUrl ?? '', namespace);
+      await asAdministrator(`drop database if exists ${database.pathname.slice(1)} with (force)`);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Returns the first of several free ports in a row. */
+async function freePortsFrom(count: number): Promise<number> {
+  for (;;) {
+    const [port = 0] = await freePorts(1);
+    const next = Array.from({ length: count - 1 }, async (_, index) =>
+      bindError({ host: '127.0.0.1', port: port + index + 1 }),
+    );
+    if ((await Promise.all(next)).every((error) => error === undefined)) return port;
+  }
+}
+
+async function asAdministrator(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testServers().databaseUrl });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

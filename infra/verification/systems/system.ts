@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';
+import {
+  type Client,
+  createTestDatabase,
+  eventually,
+  httpClient,
+  type Receiver,
+  removeTopology,
+  TEST_SECRET_KEYS,
+  type TestDatabase,
+  testServers,
+} from '@tocsin/testing';
+import { administration, openGatewayDatabase, type Role, type Seat } from '../../../gateway/src/administration.ts';
+import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } from '../../apps.ts';
+import { deriveServiceKeys } from '../../service-keys.ts';
+import { type AdminCommand, adminCommand } from './admin-command.ts';
+
+/** The owner of an API key, and the key's scopes. */
+export interface Person {
+  workspace?: string;
+  role?: Role;
+  seat?: Seat;
+  scopes?: readonly string[];
+}
+
+/** All apps on real servers, in this process. */
+export interface System {
+  /** The gateway's address. */
+  url: string;
+  /** The address of an app's health and metrics: the gateway's internal one. */
+  internalUrl(name: AppName): string;
+  /** The prefix of its names on the broker. */
+  namespace: string;
+  database: TestDatabase;
+  /** Creates the workspace if it does not exist, a user and a key; returns a client with that key. */
+  as(person?: Person): Promise<Client & { token: string }>;
+  admin: AdminCommand;
+  /** A client of a workspace without a token. */
+  anonymously(workspace?: string): Client;
+  /** Stops one app. */
+  stopApp(name: AppName): Promise<void>;
+  /** Starts a stopped app again, at its address. */
+  startApp(name: AppName): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  /** Instead of the broker of the test run. */
+  amqpUrl?: string;
+  receivers?: readonly Pick<Receiver, 'ca' | 'hostAndPort'>[];
+  /** The webhook service's clock, instead of the database's. */
+  webhookClock?: Clock;
+  /** Each periodic task of the services runs for the first time within this time; milliseconds. */
+  firstRunWithin?: number;
+  /** Between two runs of the periodic tasks that otherwise run every hour; milliseconds. */
+  taskInterval?: number;
+  settings?: Environment;
+  /** Replaces parts of the gateway. */
+  gateway?: AppOverrides;
+}
+
+const ALL_SCOPES = [
+  'incidents:read',
+  'incidents:write',
+  'services:read',
+  'services:write',
+  'teams:read',
+  'teams:write',
+  'custom_fields:read',
+  'custom_fields:write',
+  'webhooks:manage',
+];
+
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const { receivers = [] } = options;
+  const servers = testServers();
+  const database = await createTestDatabase(
+    ...APP_NAMES.map((app) => ({ schema: APPS[app].schema.name, migrations: APPS[app].schema.migrations })),
+  );
+  const namespace = `tocsin-test-${randomBytes(4).toString('hex')}`;
+  const environments = await appEnvironments({
+    NODE_ENV: 'test',
+    PORT: '0',
+    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+    TOCSIN_NAMESPACE: namespace,
+    DATABASE_URL: database.adminUrl,
+    DATABASE_POOL_SIZE: '5',
+    AMQP_URL: options.amqpUrl ?? servers.amqpUrl,
+    REDIS_URL: servers.redisUrl,
+    RATE_LIMIT_PER_MINUTE: '100000',
+    WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),
+    ...options.settings,
+  });
+  const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
+  const serviceOverrides = {
+    log,
+    checkReplies: true,
+    ca: receivers.map((receiver) => receiver.ca).join('\n'),
+    dispatchInterval: 100,
+    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
+    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
+  };
+  const start = async (name: AppName): Promise<App> => {
+    const clock = name === 'webhook' ? options.webhookClock : undefined;
+    // With the keys of a process of its own: an app that uses another app's key fails here.
+    const env = { ...environments[name], TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name) };
+    const overrides =
+      name === 'gateway' ? { log, ...options.gateway } : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
+    return APPS[name].start(env, overrides);
+  };
+  const apps = Object.fromEntries(
+    await Promise.all(APP_NAMES.map(async (name): Promise<[AppName, App]> => [name, await start(name)])),
+  ) as Record<AppName, App>;
+  await Promise.all(Object.values(apps).map(waitForBroker));
+
+  const gatewayDatabase = openGatewayDatabase(environments.gateway);
+  const admin = administration(gatewayDatabase);
+  const anonymously = (workspace = 'acme') => httpClient(apps.gateway.url, { Host: `${workspace}.localhost` });
+  let people = 0;
+
+  return {
+    url: apps.gateway.url,
+    internalUrl: (name) => internalUrlOf(apps[name]),
+    namespace,
+    database,
+    anonymously,
+    admin: adminCommand({
+      ...environments.gateway,
+      TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, 'admin'),
+    }),
+    as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = ALL_SCOPES } = {}) => {
+      await admin
+        .getWorkspace(workspace)
+        .catch(async () => admin.createWorkspace({ slug: workspace, name: workspace }));
+      people += 1;
+      const email = `person-${people}@${workspace}.example`;
+      await admin.createUser({ workspace, email, name: `Person ${people}`, role, seat });
+      const { token } = await admin.createKey({ workspace, user: email, name: 'test', scopes });
+      return { ...anonymously(workspace).with({ Authorization: `Bearer ${token}` }), token };
+    },
+    stopApp: async (name) => apps[name].stop(),
+    startApp: async (name) => {
+      apps[name] = await start(name);
+      await waitForBroker(apps[name]);
+    },
+    stop: async () => {
+      await apps.gateway.stop();
+      await Promise.all(Object.values(apps).map(async (app) => app.stop()));
+      await gatewayDatabase.destroy();
+      await database.drop();
+      // A test that has its own broker removes the whole broker.
+      if (options.amqpUrl === undefined) await removeTopology(servers.amqpUrl ?? '', namespace);
+    },
+  };
+}
+
+/** The gateway has health in detail, and metrics, only on its internal port. */
+const internalUrlOf = (app: App) => ('internalUrl' in app ? String(app.internalUrl) : app.url);
+
+/** The apps start without the broker; tests that count events need it from the start. */
+async function waitForBroker(app: App): Promise<void> {
+  await eventually(
+    async () => {
+      const { body } = await httpClient(internalUrlOf(app)).get('/readyz');
+      return body.dependencies.broker !== 'down';
+    },
+    { what: 'the connection to the broker' },
+  );
+}

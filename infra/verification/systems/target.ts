@@ -1,0 +1,151 @@
+import { type AppName, APPS } from '../../apps.ts';
+import { type LocalHarness, localHarness, type Mode } from './local-harness.ts';
+import { startInstance } from './running-instance.ts';
+import type { Environment } from '@tocsin/runtime';
+import { eventually, httpClient, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
+import type pg from 'pg';
+import type { Workspace } from '../attacks/attack.ts';
+import { type Faults, faults } from './faults.ts';
+import { findProcesses, type Processes } from './processes.ts';
+import { startReceivers } from './receivers.ts';
+import type { Victim } from '../attacks/routes.ts';
+
+/** What other processes need to reach the system. */
+export interface TargetAddress {
+  gateway: { host: string; port: number };
+  /** As its administrator. */
+  databaseUrl: string;
+  receiverPort: number;
+}
+
+/** A running system with a database and names of its own. */
+export interface Target extends TargetAddress {
+  readonly mode: Mode;
+  internalUrl(app: AppName): string;
+  /** If all apps are in one process, it is called `gateway`. */
+  processes(): Promise<Processes>;
+  readonly sql: pg.Client;
+  faults: Faults;
+  /** Creates a workspace for an attacker, with an API key. */
+  createWorkspace(): Promise<Workspace>;
+  createVictim(slug: string): Promise<Victim>;
+  /** Kills all apps and waits for new ones, after an attack from which they did not recover. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const READY_WITHIN = 60_000;
+
+/** @param settings instead of the defaults */
+export async function startTarget(mode: Mode, settings: Environment = {}): Promise<Target> {
+  const servers = testServers();
+  if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
+    throw new Error('the attacks need PostgreSQL, RabbitMQ and Redis on their default ports');
+  }
+  const harness = await localHarness();
+  const closing: (() => Promise<unknown>)[] = [harness.remove];
+  const stop = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    const receivers = await startReceivers(harness.folder);
+    const redis = await tcpProxy(servers.redisUrl);
+    const broker = await tcpProxy(servers.amqpUrl);
+    closing.push(receivers.stop, redis.close, broker.close);
+    return await startApps({ mode, harness, redis, broker, receivers, settings, closing, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startApps(options: {
+  mode: Mode;
+  harness: LocalHarness;
+  redis: TcpProxy;
+  broker: TcpProxy;
+  receivers: { port: number; settings: Record<string, string> };
+  settings: Environment;
+  closing: (() => Promise<unknown>)[];
+  stop: () => Promise<void>;
+}): Promise<Target> {
+  const { mode, harness, redis, broker, receivers, closing } = options;
+  const start = async () =>
+    startInstance(
+      harness,
+      {
+        ...receivers.settings,
+        ...options.settings,
+        AMQP_URL: broker.url,
+        REDIS_URL: redis.url,
+        LOG_LEVEL: 'warn',
+        // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
+        NODE_OPTIONS: '--max-old-space-size=256',
+      },
+      mode,
+    );
+  let instance = await start();
+  closing.push(async () => instance.stop());
+
+  const gateway = { host: '127.0.0.1', port: harness.port };
+  const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
+  const processes = async (): Promise<Processes> =>
+    mode === 'services' ? findProcesses(instance.command.pid) : new Map([['gateway', instance.command.pid]]);
+  const own = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
+  const isReady = async () => {
+    const running = await processes();
+    if (running.size < Object.keys(APPS).length) return false;
+    for (const app of running.keys())
+      if ((await httpClient(internalUrl(app)).get('/readyz')).status !== 200) return false;
+    return true;
+  };
+  return {
+    mode,
+    gateway,
+    get databaseUrl() {
+      return instance.databaseUrl;
+    },
+    receiverPort: receivers.port,
+    internalUrl,
+    processes,
+    get sql() {
+      return instance.sql;
+    },
+    faults: own,
+    createWorkspace: async () => instance.createWorkspace(),
+    createVictim: async (slug) => createVictim(slug, await harness.workspace(slug), harness.port),
+    restart: async () => {
+      own.heal();
+      if (mode === 'embedded') {
+        await instance.stop();
+        instance = await start();
+        return;
+      }
+      for (const pid of (await processes()).values()) process.kill(pid, 'SIGKILL');
+      await instance.sql.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+      await eventually(isReady, { within: READY_WITHIN, what: 'the restart of the system' });
+    },
+    stop: async () => {
+      own.heal();
+      await options.stop();
+    },
+  };
+}
+
+/** A workspace as an ordinary one is: with a team, a service, a custom field and an incident. */
+async function createVictim(slug: string, token: string, port: number): Promise<Victim> {
+  const host = `${slug}.localhost`;
+  const client = httpClient(`http://127.0.0.1:${port}`, { Host: host, Authorization: `Bearer ${token}` });
+  const create = async (path: string, body: unknown): Promise<{ id: number }> => {
+    const answer = await client.post(`/api/v1/${path}`, body);
+    if (answer.status !== 201) throw new Error(`a victim cannot create ${path}: ${answer.text}`);
+    return Object.values(answer.body as Record<string, { id: number }>)[0] ?? { id: 0 };
+  };
+  const team = await create('teams', { name: 'Payments' });
+  await create('services', { name: 'Checkout', owner_team_id: team.id });
+  await create('custom-fields', { name: 'Customer', field_type: 'string' });
+  const incident = await create('incidents', { title: 'Checkout is slow', service: 'checkout' });
+  return { host, token, incidentId: incident.id };
+}
