@@ -16,14 +16,7 @@ const environment = 'Only config.ts and main.ts read the environment.';
 
 export default defineConfig(
   {
-    ignores: [
-      '**/node_modules/**',
-      '.tocsin/**',
-      'coverage/**',
-      'infra/canary/**',
-      '**/dist/**',
-      '**/src/generated/**',
-    ],
+    ignores: ['**/node_modules/**', '.tocsin/**', 'coverage/**', '**/dist/**', '**/src/generated/**'],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {

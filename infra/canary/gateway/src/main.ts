@@ -1,1 +1,0 @@
-import './store/sessions.ts'; // layer-main

@@ -1,3 +1,0 @@
-import { gone } from './gone.ts'; // no-unresolvable
-
-export const sessions = gone;

@@ -1,1 +1,0 @@
-import '../../services/alpha/src/store/things.ts'; // infra-entry-points-only

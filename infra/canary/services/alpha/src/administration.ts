@@ -1,1 +1,0 @@
-import './http/routes.ts'; // layer-administration

@@ -1,2 +1,0 @@
-import './administration.ts'; // layer-app
-import './config.ts';

@@ -1,1 +1,0 @@
-import '../store/things.ts'; // layer-clients

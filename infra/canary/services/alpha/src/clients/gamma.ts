@@ -1,1 +1,0 @@
-import 'prettier'; // no-undeclared-package

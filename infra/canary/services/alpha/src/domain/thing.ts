@@ -1,2 +1,0 @@
-import 'knex'; // pure-domain
-import '../store/things.ts'; // layer-domain

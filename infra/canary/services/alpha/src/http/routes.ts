@@ -1,2 +1,0 @@
-import '../messaging/on-thing.ts'; // layer-http
-import '../usecases/do-thing.ts';

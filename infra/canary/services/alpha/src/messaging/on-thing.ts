@@ -1,1 +1,0 @@
-import '../http/view.ts'; // layer-messaging

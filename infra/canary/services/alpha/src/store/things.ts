@@ -1,1 +1,0 @@
-import '../clients/gamma.ts'; // layer-store

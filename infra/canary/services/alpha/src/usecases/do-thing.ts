@@ -1,3 +1,0 @@
-import '../clients/beta.ts';
-import '../domain/thing.ts';
-import '../http/view.ts'; // layer-usecases

@@ -1,2 +1,0 @@
-import '../../alpha/src/domain/thing.ts'; // no-other-app
-import '../test/helper.ts'; // no-tests-in-production

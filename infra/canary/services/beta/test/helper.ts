@@ -1,1 +1,0 @@
-import '../../../shared/testing/src/index.ts'; // by-package-name

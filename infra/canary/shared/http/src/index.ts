@@ -1,1 +1,0 @@
-import '../../messaging/src/index.ts'; // package-http

@@ -1,1 +1,0 @@
-import '../../http/src/index.ts'; // package-messaging, no-cycle

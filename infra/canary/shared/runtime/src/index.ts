@@ -1,1 +1,0 @@
-import '../../../infra/embedded/main.ts'; // no-import-of-infra, package-runtime

@@ -1,1 +1,0 @@
-import '../../runtime/src/index.ts'; // package-safe-http

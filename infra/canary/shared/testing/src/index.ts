@@ -1,1 +1,0 @@
-import '../../../services/alpha/src/config.ts'; // package-testing

@@ -1,1 +1,0 @@
-import '../../testing/src/index.ts'; // package-tracing
