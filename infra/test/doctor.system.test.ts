@@ -124,7 +124,7 @@ describeWithServers('doctor', () => {
     const { exitCode, checks } = await doctor([], { DATABASE_POOL_SIZE: '500' });
     expect(withStatus(checks, 'problem')).toEqual([
       expect.stringMatching(
-        /^pools: 5 processes with DATABASE_POOL_SIZE=500 may open 2507 connections, but the server has \d+: lower/,
+        /^pools: \d+ processes with DATABASE_POOL_SIZE=500 may open [23]\d{3} connections, but the server has \d+: lower/,
       ),
     ]);
     expect(exitCode).toBe(1);
