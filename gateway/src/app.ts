@@ -11,7 +11,6 @@ import { accessLog } from './http/access-log.ts';
 import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
 import { readBakedApi } from './http/baked-api.ts';
-import { byteMeter } from './http/byte-meter.ts';
 import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
 import type { ReadTiming } from './http/description-reader.ts';
@@ -22,6 +21,7 @@ import { publicHandler } from './http/public-handler.ts';
 import { publicPages } from './http/public-pages.ts';
 import { rateLimits } from './http/rate-limits.ts';
 import { referencePage } from './http/reference/page.ts';
+import { usageMeter } from './http/usage-meter.ts';
 import { userChangesRoutes } from './http/user-changes.ts';
 import { waitingRequests } from './http/waiting-requests.ts';
 import { schema } from './schema.ts';
@@ -74,7 +74,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
-  const meter = byteMeter({ counter: requests.counter, log });
+  const meter = usageMeter({ counter: requests.counter, log });
   const identityChanges = listenForIdentityChanges({
     url: config.database.url,
     log,
@@ -98,7 +98,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     limits: rateLimits({ counter: requests.counter, meter }, config.limits),
     maxBodyBytes: config.shares.maxBodyBytes,
     routes: api.routes,
-    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting }),
+    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
     pages: publicPages({
       readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
       isStuck: () => isDatabaseStuck(database),

@@ -298,6 +298,30 @@ describe('what the requests of a minute cost', () => {
     expect((await gateway.send({ path: PATH, ...globex })).status).toBe(200);
   });
 
+  test('a write whose client has gone costs what the service adds, and takes its slot until the service has responded', async () => {
+    const service = await startSlowService();
+    const { gateway, acme, globex } = await open({
+      incidentUrl: service.server.url,
+      env: { RATE_LIMIT_PER_MINUTE: '60', COST_PER_REQUEST: '3', MAX_REQUESTS_PER_WORKSPACE: '1' },
+      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 10 } }),
+    });
+    const client = sendPart(gateway, postHead(acme, 'Content-Length: 13') + '{"title":"x"}');
+    await eventually(() => service.waiting.length === 1);
+    client.destroy();
+    const other = { path: '/api/v1/services' };
+    expect((await gateway.send({ ...other, ...globex })).status).toBe(200);
+    expectRefusal(await gateway.send({ ...other, ...acme }), 429, 'requests_in_flight');
+
+    service.waiting[0]?.setHeader('X-Tocsin-Cost', '200');
+    finish(service.waiting[0]);
+    const response = await eventually(async () => {
+      const { status, body } = await gateway.send({ ...other, ...acme });
+      return body.details?.limit !== 'requests_in_flight' && { status, body };
+    });
+    expect([response.status, response.body.details?.limit]).toEqual([429, 'cost_a_minute']);
+    expect(service.aborted).toBe(0);
+  });
+
   test('large requests and responses use up the limit of bytes', async () => {
     const { gateway, acme, globex } = await open({
       env: { RATE_LIMIT_PER_MINUTE: '60', BYTES_PER_REQUEST: '10000' },

@@ -7,10 +7,17 @@ const RESPONSE_TIMEOUT = 120_000;
 /** Milliseconds that a client has to take the rest of a stream that the gateway ends. */
 const END_TIMEOUT = 1_000;
 
-/** Copies status and body, and all headers except those of the connection and internal ones. */
+/**
+ * Copies status and body, and all headers except those of the connection and internal ones. If one of the two responses
+ * breaks off, so does the other.
+ */
 export function relayResponse(upstreamResponse: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => upstreamResponse.destroy(), RESPONSE_TIMEOUT);
-  upstreamResponse.on('close', () => clearTimeout(timer));
+  upstreamResponse.on('close', () => {
+    clearTimeout(timer);
+    if (!upstreamResponse.complete) response.destroy();
+  });
+  response.on('close', () => upstreamResponse.destroy());
   response.statusCode = upstreamResponse.statusCode ?? 502;
   const { rawHeaders } = upstreamResponse;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -25,10 +32,7 @@ export function relayResponse(upstreamResponse: IncomingMessage, response: Serve
 const hasKnownBody = ({ headers }: IncomingMessage, { req }: ServerResponse) =>
   Number(headers['content-length'] ?? 0) > 0 && req.method !== 'HEAD';
 
-/**
- * Most bodies arrive as one chunk: it is sent with the head in one write. The rest of others is piped. The proxy ends the
- * response to the client if the one of the service breaks off.
- */
+/** Most bodies arrive as one chunk: it is sent with the head in one write. The rest of others is piped. */
 function sendBody(upstreamResponse: IncomingMessage, response: ServerResponse): void {
   const length = Number(upstreamResponse.headers['content-length']);
   upstreamResponse.once('data', (chunk: Buffer) => {

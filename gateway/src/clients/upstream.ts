@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { type ClientRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
   COST_HEADER,
@@ -26,7 +26,7 @@ export interface CompleteRequest {
    * events. May throw what the client gets instead.
    */
   onWait: ((wait: Wait) => void) | undefined;
-  /** Called when the response begins, if the service has added to the cost of the operation. */
+  /** Called when the service responds, if it has added to the cost of the operation. */
   onCost: (cost: number) => void;
 }
 
@@ -43,7 +43,7 @@ export interface Upstream {
   /**
    * Sends a request to the service, and streams the response to the client. A request that fails is sent once more, if
    * possible to another address: if it only reads, or if no connection was made for it. Resolves when the response has
-   * begun or the client has gone.
+   * begun. If the client has gone, a read is given up; the service does not give up a write, so the response is awaited.
    * @throws DomainError `service_unavailable` when the service did not respond; nothing has been sent to the client
    *   then
    */
@@ -81,7 +81,7 @@ interface Forwarded extends WatchedRequest {
   mayHaveArrived: boolean;
   /** The response of the service, if it is a stream of events. */
   stream: IncomingMessage | undefined;
-  /** The response has begun, the request has failed, or the client has gone. */
+  /** The response has begun, or the request has failed or was given up. */
   settled: boolean;
 }
 
@@ -93,7 +93,6 @@ interface ProxiedRequest extends IncomingMessage {
 }
 
 const ATTEMPTS = 2;
-const MAX_LISTENERS = 30;
 /** The interim response with which a service says that a request waits for an event. */
 const PROCESSING = 102;
 
@@ -124,12 +123,13 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
   };
 
   const send = (forwarded: Forwarded) => {
-    const { address, request, response } = forwarded;
+    const { address, request } = forwarded;
     forwarded.attempts += 1;
     forwarded.sentAt = performance.now();
     address.underWay += 1;
     address.health.watch(forwarded);
-    void proxy(request, response);
+    // With the client's response, the proxy would abort the request when the client goes.
+    void proxy(request, new ServerResponse(request));
   };
 
   const sendAgain = (forwarded: Forwarded, address: ServiceAddress) => {
@@ -137,8 +137,6 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     const { upstreamRequest } = forwarded;
     Object.assign(forwarded, { address, upstreamRequest: undefined, mayHaveArrived: true });
     upstreamRequest?.destroy();
-    // Each attempt adds some.
-    forwarded.response.setMaxListeners(MAX_LISTENERS);
     send(forwarded);
   };
 
@@ -230,14 +228,16 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     settle(forwarded);
     const cost = Number(upstreamResponse.headers[COST_HEADER] ?? 0);
     if (cost > 0) forwarded.onCost(cost);
-    relayResponse(upstreamResponse, forwarded.response);
+    if (forwarded.response.destroyed) upstreamResponse.destroy();
+    else relayResponse(upstreamResponse, forwarded.response);
     forwarded.resolve();
   };
 
-  const onClientGone = (forwarded: Forwarded) => {
+  const abandon = (forwarded: Forwarded) => {
     if (forwarded.settled) return;
     settle(forwarded);
     forwarded.resolve();
+    forwarded.upstreamRequest?.destroy();
   };
 
   const onError = (error: Error, forwarded: Forwarded) => {
@@ -245,7 +245,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     if (forwarded.settled) return;
     const { request, response, address } = forwarded;
     if (request.socket.destroyed || response.destroyed) {
-      onClientGone(forwarded);
+      abandon(forwarded);
       return;
     }
     log.warn({ err: error, upstream: name, address: address.name }, 'a service failed to respond');
@@ -286,7 +286,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
           if (!hasRequest) withForwarded(request, (forwarded) => onError(error, forwarded));
         });
         // The client closed its connection.
-        server.on('econnreset', (_error, request) => withForwarded(request, onClientGone));
+        server.on('econnreset', (_error, request) => withForwarded(request, abandon));
       },
     ],
   });
@@ -318,7 +318,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
         giveUp: (reason) => giveUp(forwarded, reason),
       };
       (request as ProxiedRequest)[FORWARDED] = forwarded;
-      response.on('close', () => onClientGone(forwarded));
+      if (isRead(request)) response.on('close', () => abandon(forwarded));
       send(forwarded);
       await promise;
     },
@@ -360,5 +360,7 @@ function withoutWait(target: string): string {
  * Whether the request may be sent again: it changes nothing, or there was no connection for it. A connection that was
  * closed before a response proves nothing: the service may have done what was asked.
  */
-const isRepeatable = ({ request: { method }, upstreamRequest, mayHaveArrived }: Forwarded) =>
-  upstreamRequest !== undefined && (method === 'GET' || method === 'HEAD' || !mayHaveArrived);
+const isRepeatable = ({ request, upstreamRequest, mayHaveArrived }: Forwarded) =>
+  upstreamRequest !== undefined && (isRead(request) || !mayHaveArrived);
+
+export const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';

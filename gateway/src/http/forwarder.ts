@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
 import { fairShares, inSpan, markFailed, type Span, type SpanSpec, traceHeaders } from '@tocsin/runtime';
 import { forwardedHeaders } from '../clients/forwarded-headers.ts';
-import type { Upstream, Wait } from '../clients/upstream.ts';
+import { isRead, type Upstream, type Wait } from '../clients/upstream.ts';
 import { overloaded } from '../domain/overload.ts';
 import type { Operation } from '../domain/route-table.ts';
 import type { Shares } from '../domain/shares.ts';
@@ -10,11 +10,12 @@ import { type BodyReader, bodyReader, type ReceivedBody } from './body-reader.ts
 import type { Caller } from './identities.ts';
 import { hasBody, type RequestContext } from './request-context.ts';
 import { type Release, slotPool } from './slot-pool.ts';
+import type { UsageMeter } from './usage-meter.ts';
 import type { WaitingRequests } from './waiting-requests.ts';
 
 /** Sends a checked request to its service, when its body has arrived and it is its workspace's turn. */
 export interface Forwarder {
-  /** Resolves when the response has begun or the client has gone. @throws DomainError if the request was not served */
+  /** Resolves when the response has begun or the request was given up. @throws DomainError if it was not served */
   forward(context: RequestContext, caller: Caller, operation: Operation): Promise<void>;
 }
 
@@ -23,10 +24,12 @@ export function forwarder({
   upstreams,
   shares,
   waiting,
+  meter,
 }: {
   upstreams: ReadonlyMap<string, Upstream>;
   shares: Shares;
   waiting: WaitingRequests;
+  meter: UsageMeter;
 }): Forwarder {
   const bodies = bodyReader(fairShares({ total: shares.bodyBytes, perHolder: shares.bodyBytesPerWorkspace }), {
     times: shares.body,
@@ -82,7 +85,7 @@ export function forwarder({
           body: body.bytes,
           deadline,
           onWait: wait === undefined ? undefined : onWait,
-          onCost: (cost) => (context.addedCost = cost),
+          onCost: (cost) => meter.addCost(workspace.id, cost),
         });
         if (span !== undefined && !response.destroyed) recordStatus(span, response.statusCode);
       });
@@ -103,8 +106,12 @@ export function forwarder({
         const until = performance.now() + shares.wait;
         const release = await workspaceSlots.enter(workspace.id, shares.wait, response);
         if (release === undefined) throw tooManyUnderWay(shares.requestsPerWorkspace);
-        releaseWhenClosed(response, release);
-        await send(context, caller, { operation, body, until, releaseSlot: release });
+        try {
+          await send(context, caller, { operation, body, until, releaseSlot: release });
+        } finally {
+          // A write of a client that has gone takes its slot until the service has responded.
+          releaseWhenClosed(response, release);
+        }
       } finally {
         body.release();
       }
@@ -146,7 +153,6 @@ function releaseWhenClosed(response: ServerResponse, release: Release): void {
 const NO_BODY: ReceivedBody = { bytes: undefined, release: () => undefined };
 /** Sent instead of the body of a read, which means nothing and is discarded. */
 const EMPTY_BODY: ReceivedBody = { ...NO_BODY, bytes: Buffer.alloc(0) };
-const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
 
 /** Resolves with `undefined` if the client has gone. */
 async function receiveBody(

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
-import { boundedCache } from '@tocsin/runtime';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';
-import { type ByteMeter, bytesExceeded, secondsOf, windowOf } from './byte-meter.ts';
 import type { RequestContext } from './request-context.ts';
+import { bytesExceeded, secondsOf, type UsageMeter, windowOf } from './usage-meter.ts';
 
 export interface RateLimits {
   /**
@@ -32,17 +31,12 @@ export interface RateLimitDefaults {
 
 /** A workspace with a very low limit of requests can still send one that is expensive or large. */
 const MIN_REQUESTS = 60;
-/** For the costs that finished requests have added and no request has counted yet; about 16,000 workspaces. */
-const PENDING_BYTES = 4 * 1_048_576;
 
 /** Counts a request and sets the limit headers of its response (contract: Limits). */
 export function rateLimits(
-  { counter, meter }: { counter: RequestCounter; meter: ByteMeter },
+  { counter, meter }: { counter: RequestCounter; meter: UsageMeter },
   defaults: RateLimitDefaults,
 ): RateLimits {
-  /** What services add to the cost of an operation is counted with the workspace's next request. */
-  const pendingCosts = boundedCache<number, number>({ bytes: PENDING_BYTES });
-
   const consume = (response: ServerResponse, { requests, remaining }: WindowUsage, limit: number): void => {
     const seconds = secondsOf(remaining);
     response.setHeader('X-RateLimit-Limit', limit);
@@ -54,16 +48,14 @@ export function rateLimits(
 
   return {
     workspace: (context, { id, limit, cost }) => {
-      addCostWhenFinished(context, id, pendingCosts);
-      const added = pendingCosts.get(id) ?? 0;
-      if (added > 0) pendingCosts.set(id, 0);
       const limits = limitsOf(limit ?? defaults.workspace, defaults);
       meter.watch(context, { id, limit: limits.bytes });
       const check = (usage: WindowUsage) => {
         consume(context.response, usage, limits.requests);
         checkUsage(usage, cost, limits);
       };
-      const usage = counter.count(windowOf(id), { cost: cost + added, bytes: meter.take(id) }, limits);
+      const earlier = meter.take(id);
+      const usage = counter.count(windowOf(id), { ...earlier, cost: cost + earlier.cost }, limits);
       return usage instanceof Promise ? usage.then(check) : check(usage);
     },
     anonymous: async (response, network) =>
@@ -87,12 +79,4 @@ function checkUsage(usage: WindowUsage, ownCost: number, limits: Amounts): void 
       { reason: 'cost_a_minute', seconds: secondsOf(usage.remaining) },
     );
   if (usage.bytes >= limits.bytes) throw bytesExceeded(limits.bytes, usage.remaining);
-}
-
-type PendingCosts = ReturnType<typeof boundedCache<number, number>>;
-
-function addCostWhenFinished(context: RequestContext, id: number, pendingCosts: PendingCosts): void {
-  context.response.on('close', () => {
-    if (context.addedCost > 0) pendingCosts.set(id, (pendingCosts.get(id) ?? 0) + context.addedCost);
-  });
 }

@@ -23,8 +23,6 @@ export interface RequestContext {
   operation: Operation | undefined;
   /** Of the body, as far as it was read. */
   bodyBytes: number;
-  /** What the service has added to the cost of the operation. */
-  addedCost: number;
   /** When the request began to wait for events; the clock of `performance`. */
   waitingSince: number | undefined;
   /** The wait of such a request, to end it. */
@@ -53,7 +51,6 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     keyId: undefined,
     operation: undefined,
     bodyBytes: 0,
-    addedCost: 0,
     waitingSince: undefined,
     wait: undefined,
   };

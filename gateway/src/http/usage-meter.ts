@@ -1,20 +1,26 @@
 import { type DomainError, shareExceeded } from '@tocsin/http';
 import { boundedCache, type Logger, startPeriodicTask } from '@tocsin/runtime';
-import type { RequestCounter } from '../clients/window-counter.ts';
+import type { Amounts, RequestCounter } from '../clients/window-counter.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Counts the bytes of requests and responses, those of streams while they flow (contract: Limits). */
-export interface ByteMeter {
+/**
+ * Adds up what requests use and only their ends tell: their bytes, those of streams while they flow, and what services add
+ * to their cost (contract: Limits).
+ */
+export interface UsageMeter {
   /** @param workspace `limit` is in bytes a minute; a stream that sends more than that ends */
   watch(context: RequestContext, workspace: { id: number; limit: number }): void;
-  /** Takes the bytes of a workspace that were not counted yet, to count them. */
-  take(workspaceId: number): number;
+  addCost(workspaceId: number, cost: number): void;
+  /** Takes what a workspace has used and nothing has counted yet, to count it. */
+  take(workspaceId: number): Usage;
   stop(): Promise<void>;
 }
 
+export type Usage = Pick<Amounts, 'cost' | 'bytes'>;
+
 /** Milliseconds between two counts of what streams have sent; a workspace can exceed its limit by what it reads meanwhile. */
 const INTERVAL = 200;
-/** For bytes that are not counted yet; about 16,000 workspaces. */
+/** For usage that is not counted yet; about 16,000 workspaces. */
 const PENDING_BYTES = 4 * 1_048_576;
 
 interface Watched {
@@ -25,16 +31,17 @@ interface Watched {
   sent: number;
 }
 
+const NO_USAGE: Usage = { cost: 0, bytes: 0 };
+
 export const windowOf = (workspaceId: number) => `workspace:${workspaceId}`;
 
-export function byteMeter({ counter, log }: { counter: RequestCounter; log: Logger }): ByteMeter {
-  const pending = boundedCache<number, { bytes: number }>({ bytes: PENDING_BYTES });
+export function usageMeter({ counter, log }: { counter: RequestCounter; log: Logger }): UsageMeter {
+  const pending = boundedCache<number, Usage>({ bytes: PENDING_BYTES });
   const open = new Set<Watched>();
 
-  const add = (workspaceId: number, bytes: number): void => {
-    const sum = pending.get(workspaceId);
-    if (sum === undefined) pending.set(workspaceId, { bytes });
-    else sum.bytes += bytes;
+  const add = (workspaceId: number, { cost = 0, bytes = 0 }: Partial<Usage>): void => {
+    const sum = pending.get(workspaceId) ?? NO_USAGE;
+    pending.set(workspaceId, { cost: sum.cost + cost, bytes: sum.bytes + bytes });
   };
 
   /** Adds what was sent since the last time, and returns it. */
@@ -42,20 +49,19 @@ export function byteMeter({ counter, log }: { counter: RequestCounter; log: Logg
     const { bytesWritten } = watched.context.request.socket;
     const bytes = bytesWritten - watched.sent;
     watched.sent = bytesWritten;
-    if (bytes > 0) add(watched.workspaceId, bytes);
+    if (bytes > 0) add(watched.workspaceId, { bytes });
     return bytes;
   };
 
-  const take = (workspaceId: number): number => {
+  const take = (workspaceId: number): Usage => {
     const sum = pending.get(workspaceId);
-    const bytes = sum?.bytes ?? 0;
-    if (sum !== undefined) sum.bytes = 0;
-    return bytes;
+    if (sum === undefined) return NO_USAGE;
+    pending.delete(workspaceId);
+    return sum;
   };
 
   const countStreams = async (workspaceId: number, streams: readonly Watched[]): Promise<void> => {
-    const amounts = { requests: 0, cost: 0, bytes: take(workspaceId) };
-    const { bytes, remaining } = await counter.count(windowOf(workspaceId), amounts);
+    const { bytes, remaining } = await counter.count(windowOf(workspaceId), { requests: 0, ...take(workspaceId) });
     for (const { context, limit } of streams) if (bytes >= limit) context.wait?.refuse(bytesExceeded(limit, remaining));
   };
 
@@ -79,9 +85,10 @@ export function byteMeter({ counter, log }: { counter: RequestCounter; log: Logg
       context.response.on('close', () => {
         open.delete(watched);
         addSent(watched);
-        add(id, context.bodyBytes);
+        add(id, { bytes: context.bodyBytes });
       });
     },
+    addCost: (workspaceId, cost) => add(workspaceId, { cost }),
     take,
     stop: task.stop,
   };
