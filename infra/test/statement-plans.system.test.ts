@@ -25,7 +25,7 @@ import { forgetActivity } from '../../services/webhook/src/store/activity-store.
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/store/feed-reader.ts';
 import { feedTailReader } from '../../services/webhook/src/store/feed-tail-reader.ts';
-import { deleteRecordedBefore } from '../../services/webhook/src/store/feed-writer.ts';
+import { deleteRecordedBefore } from '../../services/webhook/src/store/feed-trimmer.ts';
 import { limitStore } from '../../services/webhook/src/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/store/secret-store.ts';
 import { forgetRevoked } from '../../services/webhook/src/store/subscription-store.ts';

@@ -64,13 +64,9 @@ export function startRelay(options: RelayOptions): PeriodicTask {
     if (!broker.connected) return false;
     const start = performance.now();
     const result = await publishBatch();
-    if (result === 'busy' && lookAgain) {
+    if (result === 'held' || (result === 'busy' && lookAgain)) {
       // The other relay may have read its last batch before the commit that woke this one. Each commit under load wakes it.
-      lookAgain = false;
-      await delay(LOOK_AGAIN);
-      return true;
-    }
-    if (result === 'held') {
+      if (result === 'busy') lookAgain = false;
       await delay(LOOK_AGAIN);
       return true;
     }

@@ -1,7 +1,9 @@
-import { type Knex, runPrepared } from '@tocsin/runtime';
+import { type Instant, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/runtime';
+import { lockFeeds } from './feed-writer.ts';
 
-/** Events that are deleted at once. */
+/** How many events one run deletes at most, and of how many workspaces one transaction. */
 const BATCH = 1_000;
+const WORKSPACES = 20;
 
 /**
  * The last event that has too many bytes behind it, with its own, and the positions of the feed's ends: found by halving,
@@ -21,18 +23,74 @@ const FIND_EXCESS = `
   )
   select feed.swept, max(search.low) as last from feed cross join search group by feed.swept`;
 
+/** Begins behind what was deleted earlier: the index may still have its entries. */
+const DELETE = `
+  with range as materialized (
+    select w.workspace_id, w.swept, last.position
+    from unnest($1::bigint[], $2::bigint[]) as last (workspace_id, position)
+    join feed_workspaces w on w.workspace_id = last.workspace_id
+  ), deleted as (
+    delete from feed_events e using range
+    where e.workspace_id = range.workspace_id and e.position > range.swept and e.position <= range.position
+    returning e.workspace_id
+  )
+  update feed_workspaces w set swept = greatest(w.swept, range.position)
+  from range left join (select workspace_id, count(*) as events from deleted group by workspace_id) d
+    on d.workspace_id = range.workspace_id
+  where w.workspace_id = range.workspace_id
+  returning coalesce(d.events, 0) as events`;
+
+/** A workspace and the position of the last event to delete. */
+type Deletion = readonly [workspaceId: number, last: number];
+
 /**
  * Deletes the oldest events of a workspace's feed, a thousand at most, as far as it has more than this many bytes. Returns
- * how many. Only the last statement takes the lock that the recorder needs.
+ * how many.
  */
-export async function deleteExcess(trx: Knex.Transaction, workspaceId: number, maxBytes: number): Promise<number> {
+export async function deleteExcess(database: Knex, workspaceId: number, maxBytes: number): Promise<number> {
   const values = [workspaceId, maxBytes];
-  const [excess] = await runPrepared<{ swept: number; last: number }>(trx, 'find-feed-excess', FIND_EXCESS, values);
+  const [excess] = await runPrepared<{ swept: number; last: number }>(
+    database,
+    'find-feed-excess',
+    FIND_EXCESS,
+    values,
+  );
   if (excess === undefined || excess.last <= excess.swept) return 0;
-  const last = Math.min(excess.last, excess.swept + BATCH);
-  const own = (table: string) => trx(table).where({ workspace_id: workspaceId });
-  // Not from the first position: its index entries may still be there.
-  const deleted = await own('feed_events').where('position', '>', excess.swept).where('position', '<=', last).delete();
-  await own('feed_workspaces').update({ swept: trx.raw('greatest(swept, ?::bigint)', [last]) });
+  return deleteUpTo(database, [[workspaceId, Math.min(excess.last, excess.swept + BATCH)]]);
+}
+
+/** Deletes events that were recorded before a time, about a thousand at most, and returns how many. */
+export async function deleteRecordedBefore(database: Knex, before: Instant): Promise<number> {
+  const expired = await database('feed_events')
+    .where('recorded_at', '<', before)
+    .orderBy('recorded_at')
+    .limit(BATCH)
+    .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+  const last = new Map<number, number>();
+  for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
+  return deleteUpTo(
+    database,
+    [...last].sort(([a], [b]) => a - b),
+  );
+}
+
+/**
+ * The recorder of events waits for one transaction at most: it locks feeds in the order of their workspaces, so these go
+ * the other way.
+ * @param deletions in the order of the workspaces
+ */
+async function deleteUpTo(database: Knex, deletions: readonly Deletion[]): Promise<number> {
+  let deleted = 0;
+  for (let end = deletions.length; end > 0; end -= WORKSPACES) {
+    const some = deletions.slice(Math.max(0, end - WORKSPACES), end);
+    const [, feeds] = await runTogether(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
+    for (const { events } of feeds) deleted += events;
+  }
   return deleted;
 }
+
+const deleteStatement = (deletions: readonly Deletion[]): PreparedStatement<{ events: number }> => ({
+  name: 'delete-events',
+  text: DELETE,
+  values: [deletions.map(([id]) => id), deletions.map(([, last]) => last)],
+});

@@ -75,27 +75,6 @@ const LOCK = `
   select workspace_id, position from feed_workspaces
   where workspace_id = any($1::bigint[]) order by workspace_id for update`;
 
-/** Begins behind what was deleted earlier: the index may still have its entries. */
-const DELETE = `
-  with range as materialized (
-    select w.workspace_id, w.swept, last.position
-    from unnest($1::bigint[], $2::bigint[]) as last (workspace_id, position)
-    join feed_workspaces w on w.workspace_id = last.workspace_id
-  ), deleted as (
-    delete from feed_events e using range
-    where e.workspace_id = range.workspace_id and e.position > range.swept and e.position <= range.position
-    returning e.workspace_id
-  )
-  update feed_workspaces w set swept = greatest(w.swept, range.position)
-  from range left join (select workspace_id, count(*) as events from deleted group by workspace_id) d
-    on d.workspace_id = range.workspace_id
-  where w.workspace_id = range.workspace_id
-  returning coalesce(d.events, 0) as events`;
-
-/** How many events one run of a sweep deletes at most, and of how many workspaces one transaction. */
-const SWEPT_EVENTS = 1_000;
-const SWEPT_WORKSPACES = 20;
-
 /** Locks the feeds of workspaces, in the order of their IDs, so that transactions cannot wait for each other in a circle. */
 export const lockFeeds = (workspaceIds: readonly number[]): PreparedStatement<LockedFeed> => ({
   name: 'lock-feeds',
@@ -146,31 +125,3 @@ export function recordStatement(
     ],
   };
 }
-
-/**
- * Deletes events that were recorded before a time, about a thousand at most, and returns how many. The recorder of events
- * waits for one transaction at most: it locks feeds in the order of their workspaces, so these go the other way.
- */
-export async function deleteRecordedBefore(database: Knex, before: Instant): Promise<number> {
-  const expired = await database('feed_events')
-    .where('recorded_at', '<', before)
-    .orderBy('recorded_at')
-    .limit(SWEPT_EVENTS)
-    .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
-  const last = new Map<number, number>();
-  for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
-  const feeds = [...last].sort(([a], [b]) => a - b);
-  let deleted = 0;
-  while (feeds.length > 0) {
-    const some = feeds.splice(-SWEPT_WORKSPACES);
-    const [, feedsOfSome] = await runTogether(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
-    for (const { events } of feedsOfSome) deleted += events;
-  }
-  return deleted;
-}
-
-const deleteStatement = (feeds: readonly (readonly [number, number])[]): PreparedStatement<{ events: number }> => ({
-  name: 'delete-events',
-  text: DELETE,
-  values: [feeds.map(([id]) => id), feeds.map(([, position]) => position)],
-});

@@ -20,7 +20,7 @@ export function feedTrimming(options: { database: Knex; metrics: FeedMetrics; ma
     async trim() {
       const workspaceIds = [...grown];
       for (const id of workspaceIds) {
-        const deleted = await database.transaction(async (trx) => deleteExcess(trx, id, maxBytes));
+        const deleted = await deleteExcess(database, id, maxBytes);
         metrics.swept.inc(deleted);
         if (deleted === 0) grown.delete(id);
       }
