@@ -19,6 +19,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.schema.createTable('teams', (table) => {
     common(table);
     table.bigInteger('parent_team_id').references('id').inTable('teams').index();
+    table.integer('member_count').notNullable().defaultTo(0).comment('members who are active users');
     table.index(['workspace_id', 'sort_name', 'id']);
   });
   await knex.schema.createTable('services', (table) => {
@@ -32,7 +33,7 @@ export async function up(knex: Knex): Promise<void> {
   });
   await knex.schema.createTable('team_members', (table) => {
     table.bigInteger('team_id').notNullable().references('id').inTable('teams');
-    table.bigInteger('user_id').notNullable();
+    table.bigInteger('user_id').notNullable().index();
     table.text('role').notNullable();
     for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
     table.primary(['team_id', 'user_id']);

@@ -36,6 +36,26 @@ async function prepare(...numbers: number[]) {
   };
 }
 
+async function publishUser(
+  { id, slug }: { id: number; slug: string },
+  version: number,
+  user: { id: number; name: string; active: boolean },
+): Promise<void> {
+  const message = {
+    id: randomUUID(),
+    type: 'user.changed',
+    schema_version: 1,
+    occurred_at: new Date().toISOString(),
+    workspace: { id, slug, is_demo: false },
+    request_id: null,
+    data: { version, user: { email: 'e@example.com', seat: 'none', role: 'member', ...user } },
+  };
+  const [outcome] = await service.broker.publish([
+    { id: message.id, type: message.type, body: JSON.stringify(message) },
+  ]);
+  expect(outcome).toBe('confirmed');
+}
+
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('members', () => {
@@ -171,6 +191,56 @@ describe('members', () => {
   });
 });
 
+test('the number of members is exact after concurrent additions, removals and changes of users', async () => {
+  const { client, workspace, idOf, version } = await prepare(1, 2, 3, 4);
+  const teams = await Promise.all(['a', 'b', 'c'].map(async (name) => create(client(), 'team', { name })));
+  const paths = teams.map(({ id }) => `/api/v1/teams/${id}`);
+  const expectExact = async () => {
+    for (const path of paths) {
+      const { members } = (await client().get(`${path}/members`)).body;
+      expect((await client().get(path)).body.team.member_count).toBe(members.length);
+    }
+  };
+  let latest = version();
+  const act = async (index: number) => {
+    const number = 1 + (index % 4);
+    const members = `${paths[index % 3]}/members`;
+    const kind = Math.floor(index / 12) % 4;
+    if (kind === 0) return client().delete(`${members}/${idOf(number)}`);
+    if (kind !== 1) return client().post(members, { user_id: idOf(number) });
+    latest += 1;
+    return publishUser(workspace, latest, { id: idOf(number), name: `User ${number}`, active: index % 5 !== 0 });
+  };
+  await Promise.all(Array.from({ length: 144 }, async (_, index) => act(index)));
+  await expectExact();
+});
+
+test('a user who is deactivated while being added is not counted', async () => {
+  const { client, workspace, idOf, version, path, members, count, names } = await prepare(1);
+  const blocker = await service.knex.transaction();
+  await blocker('teams').where({ workspace_id: workspace.id }).forUpdate().select('id');
+  const waiting = async () => {
+    const sessions = service.knex('pg_stat_activity').whereRaw('datname = current_database()');
+    return (await sessions.where('wait_event_type', 'Lock').select('pid')).length;
+  };
+  try {
+    const added = client().post(members, { user_id: idOf(1) });
+    await eventually(async () => (await waiting()) === 1, { what: 'the addition' });
+    const changed = publishUser(workspace, version() + 1, { id: idOf(1), name: 'User 1', active: false });
+    await eventually(async () => (await waiting()) === 2, { what: 'the change of the user' });
+    await blocker.rollback();
+    expect((await added).status).toBe(201);
+    await changed;
+  } finally {
+    if (!blocker.isCompleted()) await blocker.rollback();
+  }
+  expect([await count(), await names()]).toEqual([0, []]);
+  await publishUser(workspace, version() + 2, { id: idOf(1), name: 'User 1', active: true });
+  expect([await count(), await names()]).toEqual([1, ['User 1']]);
+  await client().delete(`${members}/${idOf(1)}`);
+  expect((await client().get(path)).body.team.member_count).toBe(0);
+});
+
 describe('a change of a user at the gateway', () => {
   test('is visible to the next request that carries its version: activity, names, new users', async () => {
     const { client, members, idOf, setUser, names, count, path } = await prepare(1, 2);
@@ -205,24 +275,8 @@ describe('a change of a user at the gateway', () => {
   test('arrives as an event too, in any order, and an older event changes nothing', async () => {
     const { client, members, idOf, workspace, version, names } = await prepare(1);
     await client().post(members, { user_id: idOf(1) });
-    const publish = async (at: number, name: string, active = true) => {
-      const message = {
-        id: randomUUID(),
-        type: 'user.changed',
-        schema_version: 1,
-        occurred_at: new Date().toISOString(),
-        workspace: { id: workspace.id, slug: workspace.slug, is_demo: false },
-        request_id: null,
-        data: {
-          version: at,
-          user: { id: idOf(1), email: 'e@example.com', name, active, seat: 'none', role: 'member' },
-        },
-      };
-      const [outcome] = await service.broker.publish([
-        { id: message.id, type: message.type, body: JSON.stringify(message) },
-      ]);
-      expect(outcome).toBe('confirmed');
-    };
+    const publish = async (at: number, name: string, active = true) =>
+      publishUser(workspace, at, { id: idOf(1), name, active });
     await publish(version() + 2, 'Second');
     await publish(version() + 1, 'First');
     expect(await names()).toEqual(['Second']);

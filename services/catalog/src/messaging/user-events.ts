@@ -1,12 +1,12 @@
 import type { EventHandlers } from '@tocsin/messaging';
 import { userStore } from '../store/user-store.ts';
+import { applyUsers } from '../usecases/user-replica.ts';
 
 /** Applies the gateway's user events to the replica of its users, so that few requests have to wait for a pull. */
 export const userEventHandlers: EventHandlers = {
   'user.changed': async ({ workspace, data }, trx) => {
-    const store = userStore(trx, workspace.id);
     // Locks the version's row before the user's row, in the order of a pull: the other order could deadlock with one.
-    await store.raiseVersionIfNext(data.version);
-    await store.upsert([{ version: data.version, user: data.user }]);
+    await userStore(trx, workspace.id).raiseVersionIfNext(data.version);
+    await applyUsers(trx, workspace.id, [{ version: data.version, user: data.user }]);
   },
 };

@@ -67,6 +67,7 @@ export function memberStore(db: Knex, teamId: number) {
       await members().where({ user_id: userId }).update({ role, updated_at: now });
     },
 
+    /** Does nothing if the user is not a member. */
     async remove(userId: number): Promise<void> {
       await members().where({ user_id: userId }).delete();
     },

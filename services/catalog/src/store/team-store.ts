@@ -17,15 +17,16 @@ const TEAM_TABLE = {
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
   archivedAt: column('archived_at', 'timestamptz'),
-} as const satisfies ColumnsOf<Omit<Team, 'memberCount'>>;
+  memberCount: column('member_count', 'integer'),
+} as const satisfies ColumnsOf<Team>;
 
-const COLUMNS = rowMapping<Omit<Team, 'memberCount'>, typeof TEAM_TABLE>(TEAM_TABLE);
+const COLUMNS = rowMapping<Team, typeof TEAM_TABLE>(TEAM_TABLE);
 
-type TeamRow = RowOf<Omit<Team, 'memberCount'>, typeof TEAM_TABLE> & { member_count: number };
+type TeamRow = RowOf<Team, typeof TEAM_TABLE>;
 
 const MEMBER_COUNT = `(
   select count(*) from team_members join replica_users on replica_users.id = team_members.user_id
-  where team_members.team_id = teams.id and replica_users.active) as member_count`;
+  where team_members.team_id = teams.id and replica_users.active)`;
 
 type ReferencedTeam = OwnerTeam & Pick<Team, 'archivedAt'>;
 
@@ -37,7 +38,7 @@ export interface TeamPosition {
 
 /** The teams of one workspace, over a pool or a transaction. */
 export function teamStore(db: Knex, workspaceId: number) {
-  const { lock, checkQuota, resolveSlug, insert, update } = resourceTable<Team>(db, {
+  const { checkQuota, resolveSlug, insert, update } = resourceTable<Team>(db, {
     table: 'teams',
     label: 'team',
     quota: 'teams',
@@ -45,21 +46,45 @@ export function teamStore(db: Knex, workspaceId: number) {
     toColumns,
   });
   const teams = () => db('teams').where({ workspace_id: workspaceId });
-  const withMemberCount = () => teams().select<TeamRow[]>([...COLUMNS.names, db.raw(MEMBER_COUNT)]);
-  const get = async (id: number): Promise<Team> => {
-    const [row] = await withMemberCount().where({ id });
+  const rows = () => teams().select<TeamRow[]>(COLUMNS.names);
+  const one = ([row]: TeamRow[]): Team => {
     if (row === undefined) throw notFound('The team');
     return toTeam(row);
   };
+  const countMembers = async (ids: readonly number[]): Promise<void> => {
+    await teams()
+      .whereIn('id', ids)
+      .update({ member_count: db.raw(MEMBER_COUNT) });
+  };
+  /**
+   * Lets only one transaction at a time lock several teams of the workspace, which could wait for each other in a circle.
+   * It also keeps two concurrent moves in the hierarchy, which can each be valid, from forming a cycle. Take this lock before
+   * that of any team.
+   */
+  const lockHierarchy = async (): Promise<void> => {
+    await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`team-hierarchy-${workspaceId}`]);
+  };
   return {
     /** @throws DomainError `not_found` */
-    get,
+    get: async (id: number): Promise<Team> => one(await rows().where({ id })),
 
     /** Locks the team until the transaction ends and returns it. @throws DomainError `not_found` */
-    async getForUpdate(id: number): Promise<Team> {
-      // Two statements: one that waited for the lock would count the members as they were before the wait.
-      await lock(id);
-      return get(id);
+    getForUpdate: async (id: number): Promise<Team> => one(await rows().where({ id }).forUpdate()),
+
+    /** Counts the members of a team again, after this transaction has locked it and changed them. */
+    recount: async (id: number): Promise<void> => countMembers([id]),
+
+    /** Counts the members of the teams of users again, after this transaction has changed whether the users are active. */
+    async recountTeamsOf(userIds: readonly number[]): Promise<void> {
+      const memberships = await db('team_members')
+        .whereRaw('user_id = any(?::bigint[])', [[...userIds]])
+        .distinct<{ team_id: number }[]>('team_id');
+      if (memberships.length === 0) return;
+      const ids = memberships.map(({ team_id: id }) => id);
+      await lockHierarchy();
+      // A statement of its own: one that waits for a lock counts as of before the wait.
+      await teams().whereIn('id', ids).forUpdate().select('id');
+      await countMembers(ids);
     },
 
     /** Finds a team to refer to and keeps others from changing it until the transaction ends. */
@@ -69,13 +94,7 @@ export function teamStore(db: Knex, workspaceId: number) {
         .forShare()
         .first<ReferencedTeam | undefined>('id', 'name', 'slug', 'archived_at as archivedAt'),
 
-    /**
-     * Lets only one transaction at a time move teams in the workspace's hierarchy: two concurrent moves can each be valid and
-     * together form a cycle. Take this lock before that of any team, because such a transaction locks two teams.
-     */
-    async lockHierarchy(): Promise<void> {
-      await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`team-hierarchy-${workspaceId}`]);
-    },
+    lockHierarchy,
 
     /** Returns the IDs of a team, its parent, and so on up to the root. */
     async pathToRoot(id: number): Promise<number[]> {
@@ -113,7 +132,7 @@ export function teamStore(db: Knex, workspaceId: number) {
 
     /** Returns teams by name, then ID, starting after a position. */
     async list(options: { limit: number; includeArchived: boolean; after: TeamPosition | undefined }): Promise<Team[]> {
-      const query = withMemberCount().orderBy(['sort_name', 'id']).limit(options.limit);
+      const query = rows().orderBy(['sort_name', 'id']).limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
       if (options.after !== undefined) {
         void query.whereRaw('(sort_name, id) > (?, ?)', [options.after.sortKey, options.after.id]);
@@ -122,11 +141,10 @@ export function teamStore(db: Knex, workspaceId: number) {
     },
 
     /** Returns the teams with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Team[]> =>
-      (await withMemberCount().whereIn('id', ids)).map(toTeam),
+    listByIds: async (ids: readonly number[]): Promise<Team[]> => (await rows().whereIn('id', ids)).map(toTeam),
   };
 }
 
-const toTeam = (row: TeamRow): Team => ({ ...COLUMNS.toEntity(row), memberCount: row.member_count });
+const toTeam = (row: TeamRow): Team => COLUMNS.toEntity(row);
 
 const toColumns = (team: NewTeam) => ({ ...COLUMNS.toRow(team), sort_name: sortKeyOf(team.name) });

@@ -46,8 +46,17 @@ export function userStore(db: Knex, workspaceId: number) {
         .update({ version });
     },
 
-    /** Writes users; those that are stored with a later version stay unchanged. */
-    async upsert(users: readonly VersionedUser[]): Promise<void> {
+    /**
+     * Writes users; those that are stored with a later version stay unchanged. Returns the IDs of those that were not stored
+     * or whose activity differs. The users stay locked until the transaction ends.
+     */
+    async upsert(users: readonly VersionedUser[]): Promise<number[]> {
+      const known = await db('replica_users')
+        .whereRaw('id = any(?::bigint[])', [users.map(({ user }) => user.id)])
+        .orderBy('id')
+        .forUpdate()
+        .select<{ id: number; active: boolean }[]>('id', 'active');
+      const wasActive = new Map(known.map(({ id, active }) => [id, active]));
       const rows = users.map(({ version, user: { id, email, name, active } }) => ({
         id,
         workspace_id: workspaceId,
@@ -64,18 +73,25 @@ export function userStore(db: Knex, workspaceId: number) {
           .merge()
           .where('replica_users.version', '<=', db.raw('excluded.version'));
       }
+      return rows.filter(({ id, active }) => wasActive.get(id) !== active).map(({ id }) => id);
     },
 
-    /** Removes the users that are not among these. */
-    async removeExcept(ids: readonly number[]): Promise<void> {
-      await db('replica_users')
+    /** Removes the users that are not among these, and returns their IDs. */
+    async removeExcept(ids: readonly number[]): Promise<number[]> {
+      const removed = await db('replica_users')
         .where({ workspace_id: workspaceId })
         .whereRaw('id <> all(?::bigint[])', [[...ids]])
-        .delete();
+        .delete()
+        .returning<{ id: number }[]>('id');
+      return removed.map(({ id }) => id);
     },
 
-    async isActive(id: number): Promise<boolean> {
-      const rows = await db('replica_users').where({ workspace_id: workspaceId, id, active: true }).select('id');
+    /** Returns whether the user is active, and keeps that until the transaction ends. Take this lock before that of a team. */
+    async lockActive(id: number): Promise<boolean> {
+      const rows = await db('replica_users')
+        .where({ workspace_id: workspaceId, id, active: true })
+        .forShare()
+        .select('id');
       return rows.length > 0;
     },
   };

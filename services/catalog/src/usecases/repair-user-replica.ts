@@ -1,5 +1,6 @@
 import type { Knex } from '@tocsin/runtime';
 import type { InternalServices } from '../clients/internal-services.ts';
+import { teamStore } from '../store/team-store.ts';
 import { userStore } from '../store/user-store.ts';
 import { pullUsers } from './user-replica.ts';
 
@@ -8,7 +9,10 @@ export async function removeUnknownUsers(
   database: Knex,
   { workspaceId, knownIds }: { workspaceId: number; knownIds: readonly number[] },
 ): Promise<void> {
-  await userStore(database, workspaceId).removeExcept(knownIds);
+  await database.transaction(async (trx) => {
+    const removedIds = await userStore(trx, workspaceId).removeExcept(knownIds);
+    await teamStore(trx, workspaceId).recountTeamsOf(removedIds);
+  });
 }
 
 /** Makes the replica of a workspace's users complete, for an operator. */

@@ -25,14 +25,17 @@ export async function addMember(
   const { workspace } = principal;
   const isCurrent = await dependencies.userReplica.refresh(workspace);
   return dependencies.database.transaction(async (trx) => {
-    checkNotArchived(await teamStore(trx, workspace.id).getForUpdate(teamId));
-    if (!(await userStore(trx, workspace.id).isActive(userId))) {
+    const teams = teamStore(trx, workspace.id);
+    const isActive = await userStore(trx, workspace.id).lockActive(userId);
+    checkNotArchived(await teams.getForUpdate(teamId));
+    if (!isActive) {
       if (!isCurrent) throw serviceUnavailable('The user cannot be checked at the moment');
       throw invalidRequest('user_id', 'Must be an active user of the workspace');
     }
     const members = memberStore(trx, teamId);
     if (!(await members.add({ userId, role, now: dependencies.clock.now() })))
       throw invalidState('The user is already a member');
+    await teams.recount(teamId);
     return members.get(userId);
   });
 }
@@ -65,7 +68,9 @@ export async function updateMember(
 export async function removeMember(dependencies: Dependencies, command: MemberCommand): Promise<void> {
   const { principal, teamId, userId } = command;
   await dependencies.database.transaction(async (trx) => {
-    checkNotArchived(await teamStore(trx, principal.workspace.id).getForUpdate(teamId));
+    const teams = teamStore(trx, principal.workspace.id);
+    checkNotArchived(await teams.getForUpdate(teamId));
     await memberStore(trx, teamId).remove(userId);
+    await teams.recount(teamId);
   });
 }

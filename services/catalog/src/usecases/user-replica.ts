@@ -2,7 +2,8 @@ import type { WorkspaceContext } from '@tocsin/http';
 import { pullPages, type ReplicaPulls } from '@tocsin/service';
 import { boundedCache, type Knex } from '@tocsin/runtime';
 import type { InternalServices } from '../clients/internal-services.ts';
-import { userStore } from '../store/user-store.ts';
+import { teamStore } from '../store/team-store.ts';
+import { userStore, type VersionedUser } from '../store/user-store.ts';
 
 /** The replica of the gateway's users. */
 export interface UserReplica {
@@ -44,6 +45,15 @@ export function userReplica(options: {
   };
 }
 
+/** Writes users to the replica. Teams count only active users as members. */
+export async function applyUsers(
+  trx: Knex.Transaction,
+  workspaceId: number,
+  users: readonly VersionedUser[],
+): Promise<void> {
+  await teamStore(trx, workspaceId).recountTeamsOf(await userStore(trx, workspaceId).upsert(users));
+}
+
 /** Pulls page after page. @returns the version that the replica reached; undefined if the signal was aborted before */
 export async function pullUsers(options: {
   database: Knex;
@@ -62,7 +72,7 @@ export async function pullUsers(options: {
         const store = userStore(trx, workspaceId);
         // First, because its lock serializes the pulls of a workspace. No pull holds it during a network call.
         await store.raiseVersion({ version, position: next });
-        await store.upsert(changes);
+        await applyUsers(trx, workspaceId, changes);
         return version;
       }),
   });
