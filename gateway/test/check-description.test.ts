@@ -123,6 +123,11 @@ describe('a description of a service', () => {
       (_, list) => list.parameters.push({ name: 'id', in: 'path', required: true }),
     ],
     ['no responses', /responses/, (_, list) => (list.responses = {})],
+    [
+      'a response that is a schema',
+      /responses.*#\/components\/responses/,
+      (_, list) => (list.responses['404'] = { $ref: '#/components/schemas/Error' }),
+    ],
     ['a reference to another host', /reference/, (_, list) => (list.requestBody = { $ref: 'https://evil.example/x' })],
     [
       'a reference without target',

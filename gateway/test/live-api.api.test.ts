@@ -146,8 +146,10 @@ describe('a service of another release', () => {
       return response.body.components.schemas.Error_2 !== undefined && response;
     });
     expect(body.components.schemas.Error_2.description).toBe('Another release');
-    const errorOf = (path: string) =>
-      body.paths[path].get.responses['401'].content['application/json'].schema.$ref as string;
+    const errorOf = (path: string) => {
+      const response = body.paths[path].get.responses['401'].$ref.split('/').at(-1);
+      return body.components.responses[response].content['application/json'].schema.$ref as string;
+    };
     expect(errorOf('/api/v1/services')).toBe('#/components/schemas/Error_2');
     expect(errorOf('/api/v1/incidents')).toBe('#/components/schemas/Error');
   });

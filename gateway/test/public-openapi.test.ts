@@ -51,6 +51,11 @@ describe('the public description', () => {
     expect(Object.keys(created?.headers ?? {})).toEqual(
       expect.arrayContaining(['Service-Resource-Version', 'X-Request-ID', 'X-RateLimit-Remaining']),
     );
+    const missing = description.paths['/api/v1/teams']?.['post']?.responses['404'];
+    expect(missing).toEqual({ $ref: '#/components/responses/NotFoundDeprecated' });
+    expect(Object.keys(description.components?.responses?.['NotFoundDeprecated']?.headers ?? {})).toEqual(
+      expect.arrayContaining(['Deprecation', 'X-Request-ID', 'X-RateLimit-Remaining']),
+    );
   });
 
   test('every reference has its target', () => {

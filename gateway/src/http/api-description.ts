@@ -22,6 +22,7 @@ export interface ApiDescription {
   webhooks?: Record<string, Record<string, ApiOperation>>;
   components?: {
     schemas?: Record<string, ApiSchema>;
+    responses?: Record<string, ApiResponse>;
     headers?: Record<string, ApiHeader>;
     examples?: Record<string, { summary?: string; value: unknown }>;
     parameters?: Record<string, ApiParameter>;
@@ -38,6 +39,7 @@ export interface ApiOperation {
   security?: Record<string, string[]>[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; content: ApiContent };
+  /** Those of errors are references to `components.responses`. */
   responses: Record<string, ApiResponse>;
   [extension: `x-${string}`]: unknown;
 }
@@ -51,7 +53,8 @@ export interface ApiParameter {
 }
 
 export interface ApiResponse {
-  description: string;
+  $ref?: string;
+  description?: string;
   headers?: Record<string, ApiHeader | { $ref: string }>;
   content?: ApiContent;
 }

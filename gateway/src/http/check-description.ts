@@ -70,7 +70,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-const REFERENCE = /^#\/components\/(schemas|headers|examples)\/([\w.-]+)$/;
+const REFERENCE = /^#\/components\/(schemas|responses|headers|examples)\/([\w.-]+)$/;
 
 /** Checks the depth, which recursive functions depend on, the names, and that every reference has its target. */
 function checkTree(root: unknown): void {

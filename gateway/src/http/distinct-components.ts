@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiDescription } from './api-description.ts';
 
-const KINDS = ['schemas', 'headers', 'examples'] as const;
+const KINDS = ['schemas', 'responses', 'headers', 'examples'] as const;
 type Kind = (typeof KINDS)[number];
 /** By `kind/name`. */
 type Components = Map<string, unknown>;

@@ -68,6 +68,10 @@ export function publicOpenApi(
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
     components: {
       schemas: mergeComponents(descriptions.map(({ components }) => components?.schemas ?? {})),
+      responses: publicResponses(
+        mergeComponents(descriptions.map(({ components }) => components?.responses ?? {})),
+        headerReferences,
+      ),
       examples: mergeComponents(descriptions.map(({ components }) => components?.examples ?? {})),
       headers: { ...mergeComponents(descriptions.map(({ components }) => components?.headers ?? {})), ...HEADERS },
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: SECURITY } },
@@ -123,17 +127,25 @@ function publicOperation({ responses, ...operation }: ApiOperation, headers: Api
   );
   return {
     ...(Object.fromEntries(members) as Omit<ApiOperation, 'responses'>),
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, response]) => [status, publicResponse(response, headers)]),
-    ),
+    responses: publicResponses(responses, headers),
   };
 }
 
-const publicResponse = (response: ApiResponse, headers: ApiResponse['headers']): ApiResponse => ({
-  description: response.description,
-  ...((response.headers !== undefined || headers !== undefined) && { headers: { ...response.headers, ...headers } }),
-  ...(response.content !== undefined && { content: response.content }),
-});
+const publicResponses = (responses: Readonly<Record<string, ApiResponse>>, headers: ApiResponse['headers']) =>
+  Object.fromEntries(Object.entries(responses).map(([name, response]) => [name, publicResponse(response, headers)]));
+
+function publicResponse(
+  { $ref, description, content, ...response }: ApiResponse,
+  more: ApiResponse['headers'],
+): ApiResponse {
+  if ($ref !== undefined) return { $ref };
+  const headers = { ...response.headers, ...more };
+  return {
+    ...(description !== undefined && { description }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(content !== undefined && { content }),
+  };
+}
 
 /** Several services describe the same components, such as `Error`; those of one name are equal. */
 function mergeComponents<Value>(records: readonly Record<string, Value>[]): Record<string, Value> {

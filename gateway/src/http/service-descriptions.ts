@@ -45,6 +45,9 @@ const name = z
   .max(64)
   .regex(/^[a-z][a-z_]*(?::[a-z_]+)?$/);
 
+const response = z.object({ description: z.string() });
+const responseReference = z.object({ $ref: z.string().startsWith('#/components/responses/') });
+
 /** What the gateway reads of an operation. Other members are for people and clients. */
 const operation = z.object({
   operationId: z.string().regex(/^[A-Za-z]\w{0,63}$/),
@@ -53,7 +56,7 @@ const operation = z.object({
     .max(256)
     .default([]),
   responses: z
-    .record(z.string().regex(/^[1-5](?:\d\d|XX)$/), z.object({ description: z.string() }))
+    .record(z.string().regex(/^[1-5](?:\d\d|XX)$/), z.union([responseReference, response]))
     .refine((responses) => Object.keys(responses).length > 0),
   tags: z.array(z.string().max(64)).max(8).optional(),
   [EXTENSIONS.service]: z.string(),
@@ -75,7 +78,8 @@ const operation = z.object({
     .optional(),
 });
 
-const components = z.record(z.string().regex(/^[A-Za-z][\w.-]{0,127}$/), z.looseObject({})).optional();
+const componentName = z.string().regex(/^[A-Za-z][\w.-]{0,127}$/);
+const components = z.record(componentName, z.looseObject({})).optional();
 
 /** The structure of a service's description. */
 export const describedService = z.object({
@@ -85,7 +89,14 @@ export const describedService = z.object({
   webhooks: z
     .record(z.string().regex(/^[a-z][\w.-]{0,127}$/), z.record(z.literal('post'), operation.pick({ responses: true })))
     .optional(),
-  components: z.object({ schemas: components, headers: components, examples: components }).optional(),
+  components: z
+    .object({
+      schemas: components,
+      responses: z.record(componentName, response).optional(),
+      headers: components,
+      examples: components,
+    })
+    .optional(),
 });
 
 type DescribedService = z.infer<typeof describedService>;

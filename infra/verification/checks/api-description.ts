@@ -7,7 +7,7 @@ import spectral from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
 import { SERVICE_NAMES } from '../../apps.ts';
-import { describedProperties } from './described-properties.ts';
+import { describedProperties, responsesOf } from './described-properties.ts';
 
 interface Result {
   /** What was counted, for the last lines of the output. */
@@ -46,8 +46,8 @@ function examples(description: ApiDescription): Result {
   const operations = Object.values({ ...description.paths, ...description.webhooks }).flatMap((methods) =>
     Object.values(methods),
   );
-  const incomplete = operations.filter(({ requestBody, responses }) =>
-    [requestBody, ...Object.values(responses)].some((part) =>
+  const incomplete = operations.filter((operation) =>
+    [operation.requestBody, ...responsesOf(operation, description)].some((part) =>
       Object.values(part?.content ?? {}).some(
         ({ example, examples }) => example === undefined && examples === undefined,
       ),

@@ -1,4 +1,4 @@
-import type { ApiDescription, ApiSchema } from '../../../gateway/src/description.ts';
+import type { ApiDescription, ApiOperation, ApiSchema } from '../../../gateway/src/description.ts';
 
 /** A property or parameter, with its place in the document. */
 export interface DescribedProperty {
@@ -12,11 +12,12 @@ export function describedProperties(description: ApiDescription): DescribedPrope
   const schemas = description.components?.schemas ?? {};
   for (const [name, schema] of Object.entries(schemas)) addProperties(found, name, schema);
   for (const [path, methods] of Object.entries({ ...description.paths, ...description.webhooks })) {
-    for (const [method, { operationId, parameters = [], requestBody, responses }] of Object.entries(methods)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId, parameters = [], requestBody } = operation;
       for (const parameter of parameters) {
         found.push({ place: `${operationId} ${parameter.name}`, described: hasText(parameter.description) });
       }
-      const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)];
+      const contents = [requestBody?.content, ...responsesOf(operation, description).map(({ content }) => content)];
       for (const content of contents.flatMap((item) => Object.values(item ?? {}))) {
         addProperties(found, `${operationId} (${method} ${path})`, content.schema);
       }
@@ -24,6 +25,15 @@ export function describedProperties(description: ApiDescription): DescribedPrope
   }
   return found;
 }
+
+/** The responses of an operation, without references. */
+export const responsesOf = ({ responses }: ApiOperation, { components }: ApiDescription) =>
+  Object.values(responses).map((response) => {
+    const name = response.$ref?.replace('#/components/responses/', '');
+    const target = name === undefined ? response : components?.responses?.[name];
+    if (target === undefined) throw new Error(`there is no response ${name}`);
+    return target;
+  });
 
 function addProperties(found: DescribedProperty[], place: string, schema: ApiSchema): void {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {

@@ -10,7 +10,7 @@ import type { AnyDocumentation, WebhookDocumentation } from './documentation.ts'
 import { ERROR_DOCUMENTATION } from './error-documentation.ts';
 import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
 import { messageOf } from './event-stream.ts';
-import { errorCodesOf } from './operation-errors.ts';
+import { errorCodesOf, errorResponseName } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, REPLAYED_HEADER, VERSION_HEADER } from './preconditions.ts';
 import { EVENT_STREAM, LAST_EVENT_ID_HEADER } from './waiting.ts';
 
@@ -108,16 +108,24 @@ export function openApiDocument(
   for (const [type, webhook] of Object.entries(options.webhooks ?? {})) {
     registry.registerWebhook(webhookRequest(type, webhook));
   }
-  return new OpenApiGeneratorV31(registry.definitions, { sortComponents: 'alphabetically' }).generateDocument({
+  return new OpenApiGeneratorV31([{ type: 'schema', schema: errorReply }, ...registry.definitions], {
+    sortComponents: 'alphabetically',
+  }).generateDocument({
     openapi: '3.1.0',
     info: { title: `Tocsin: ${service}`, version: '1' },
   });
 }
 
-/** Registers the headers and the examples of errors that the contracts use. */
+/** Registers the headers, error responses and examples of errors that the contracts use. */
 function registerComponents(registry: OpenAPIRegistry, contracts: readonly Contract[]): void {
+  for (const failure of contracts.flatMap(failuresOf)) {
+    registry.registerComponent('responses', failure.name, failureResponse(failure));
+  }
   for (const name of new Set(
-    contracts.flatMap((contract) => [...successHeaders(contract), ...failureHeaders(contract)]),
+    contracts.flatMap((contract) => [
+      ...successHeaders(contract),
+      ...failuresOf(contract).flatMap(({ headers }) => headers),
+    ]),
   )) {
     registry.registerComponent('headers', name, HEADERS[name]);
   }
@@ -230,33 +238,41 @@ const successHeaders = (contract: Contract): HeaderName[] => [
 const deprecationHeaderNames = ({ deprecated }: Contract): readonly HeaderName[] =>
   deprecated === undefined ? [] : ['Deprecation', 'Sunset', 'Link'];
 
-/** A response for each status that the contract's errors have, with an example of each error. */
-function failures(contract: Contract): Record<string, ResponseConfig> {
-  return Object.fromEntries(
-    failuresByStatus(contract).map(({ status, codes }) => [
-      status,
-      {
-        description: codes.map((code) => `\`${code}\``).join(', '),
-        headers: references([...headersOf(status, codes), ...deprecationHeaderNames(contract)]),
-        content: {
-          'application/json': {
-            schema: errorReply,
-            examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-          },
-        },
-      },
-    ]),
-  );
+/** The errors of a contract that have one status. Equal ones have the same name, and others have others. */
+interface Failure {
+  name: string;
+  status: number;
+  codes: readonly ErrorCode[];
+  headers: readonly HeaderName[];
 }
 
-const failuresByStatus = (contract: Contract) =>
-  Object.entries(Object.groupBy(errorCodesOf(contract), (code) => ERROR_STATUS[code])).map(([status, codes]) => ({
-    status: Number(status),
-    codes,
-  }));
+const failuresOf = (contract: Contract): Failure[] =>
+  Object.entries(Object.groupBy(errorCodesOf(contract), (code) => ERROR_STATUS[code])).map(([text, codes]) => {
+    const status = Number(text);
+    return {
+      name: `${errorResponseName(status, codes)}${contract.deprecated === undefined ? '' : 'Deprecated'}`,
+      status,
+      codes,
+      headers: [...headersOf(status, codes), ...deprecationHeaderNames(contract)],
+    };
+  });
 
-const failureHeaders = (contract: Contract): HeaderName[] =>
-  failuresByStatus(contract).flatMap(({ status, codes }) => headersOf(status, codes));
+const failures = (contract: Contract) =>
+  Object.fromEntries(
+    failuresOf(contract).map(({ name, status }) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
+
+/** The response, with an example of each error. */
+const failureResponse = ({ codes, headers }: Failure) => ({
+  description: codes.map((code) => `\`${code}\``).join(', '),
+  ...(headers.length > 0 && { headers: references(headers) }),
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+    },
+  },
+});
 
 const headersOf = (status: number, codes: readonly ErrorCode[]): HeaderName[] => [
   ...(ERROR_HEADERS[status] ?? []),

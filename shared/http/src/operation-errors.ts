@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Contract } from './contract.ts';
-import { DomainError, type ErrorCode } from './errors.ts';
+import { DomainError, ERROR_STATUS, type ErrorCode } from './errors.ts';
 import type { Prerequisite } from './principal.ts';
 
 /** What any operation may respond with, whatever it does. */
@@ -51,6 +52,33 @@ export function errorCodesOf(contract: Contract): ErrorCode[] {
   ]);
   return [...codes].sort();
 }
+
+/** Codes that operations have together, by their name in names of responses. */
+const GROUPS = Object.entries({
+  Body: WITH_BODY,
+  IdempotencyKey: IDEMPOTENT,
+  Revision: PRECONDITION,
+  SlackChannel: NEEDS.slack_channel,
+});
+
+/**
+ * Names an error response by its status and the codes of an operation that have it, so that equal responses have one name
+ * in all services: `InvalidResourceState` of one code, `BadRequestBodyIdempotencyKey` of several.
+ */
+export function errorResponseName(status: number, codes: readonly ErrorCode[]): string {
+  const [first, second] = codes;
+  if (first !== undefined && second === undefined) return pascalCase(first);
+  let others = codes.filter((code) => !ANY.includes(code));
+  const groups = GROUPS.filter(([, group]) => {
+    const members = group.filter((code) => ERROR_STATUS[code] === status);
+    if (members.length === 0 || !members.every((code) => others.includes(code))) return false;
+    others = others.filter((code) => !members.includes(code));
+    return true;
+  });
+  return pascalCase([STATUS_CODES[status], ...groups.map(([name]) => name), ...others].join('_'));
+}
+
+const pascalCase = (text: string) => text.replaceAll(/(?:^|[ _])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * Compares what a handler threw with its contract.
