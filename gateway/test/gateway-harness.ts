@@ -248,6 +248,9 @@ export interface GatewayHarnessOptions {
   database?: TestDatabase;
 }
 
+/** The databases of closed harnesses. */
+const cleared: TestDatabase[] = [];
+
 /** A gateway on a database of its own, with the workspace acme and two small services behind it. */
 export async function startGatewayHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const lastReceived: ReceivedRequest = {};
@@ -255,7 +258,9 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
   const incident = await startService('incident', routes.incident, lastReceived);
   const catalog = await startService('catalog', routes.catalog, lastReceived);
   const database =
-    options.database ?? (await createTestDatabase({ schema: schema.name, migrations: schema.migrations }));
+    options.database ??
+    cleared.pop() ??
+    (await createTestDatabase({ schema: schema.name, migrations: schema.migrations }));
   const broker = new MemoryBroker();
   const env = {
     PORT: '0',
@@ -307,7 +312,9 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     close: async () => {
       await app.stop();
       await Promise.all([incident.close(), catalog.close(), knex.destroy()]);
-      if (options.database === undefined) await database.drop();
+      if (options.database !== undefined) return;
+      await database.clear();
+      cleared.push(database);
     },
   };
 }

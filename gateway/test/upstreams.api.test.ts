@@ -557,7 +557,8 @@ describe('bodies', () => {
 });
 
 test('without its database the gateway is healthy, not ready, and responds 503', async () => {
-  const database = { url: () => 'postgres://nobody@127.0.0.1:9/none', adminUrl: '', drop: async () => undefined };
+  const none = async () => undefined;
+  const database = { url: () => 'postgres://nobody@127.0.0.1:9/none', adminUrl: '', clear: none, drop: none };
   const gateway = await startGatewayHarness({ database });
   opened.push(gateway);
   const response = await gateway.send({ path: PATH });

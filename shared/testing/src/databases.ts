@@ -16,6 +16,9 @@ export interface TestDatabase {
   url(schema: string): string;
   /** The URL for the server's administrator. */
   adminUrl: string;
+  /** Deletes the rows of all tables; new IDs begin at 1 again. */
+  clear(): Promise<void>;
+  /** The database is dropped while the tests go on. */
   drop(): Promise<void>;
 }
 
@@ -31,17 +34,44 @@ const roleOf = (schema: string) => `tocsin_${schema}`;
 export async function createTestDatabase(...schemas: TestSchema[]): Promise<TestDatabase> {
   const { databaseUrl, runId } = testServers();
   const name = `tocsin_test_${runId}_${randomBytes(4).toString('hex')}`;
-  await withMaintenance(databaseUrl, async (client) => {
+  await withClient(urlOf(databaseUrl, 'postgres'), async (client) => {
     const template = await ensureTemplate(client, databaseUrl, schemas);
     await client.query(`create database ${name} template ${template}`);
+    // No test loses the power supply of its server.
+    await client.query(`alter database ${name} set synchronous_commit = off`);
     for (const { schema } of schemas) await client.query(`grant connect on database ${name} to ${roleOf(schema)}`);
   });
   const adminUrl = urlOf(databaseUrl, name);
   return {
     adminUrl,
     url: (schema) => urlForRole(adminUrl, roleOf(schema)),
-    drop: async () => withMaintenance(databaseUrl, async (client) => dropUnused(client, name)),
+    clear: async () => withClient(adminUrl, async (client) => clearTables(client, schemas)),
+    drop: async () => {
+      // With the next test at the same time, because the server writes all its files to the disk first.
+      drops = drops.then(async () => dropLater(urlOf(databaseUrl, 'postgres'), name));
+    },
   };
+}
+
+/** The drops of this process, one after the other. */
+let drops = Promise.resolve();
+
+/** What fails here, or has not been done when the process ends, is left to the end of the run. */
+async function dropLater(maintenanceUrl: string, name: string): Promise<void> {
+  await withClient(maintenanceUrl, async (client) => {
+    // Its types lack the method.
+    (client as pg.Client & { unref(): void }).unref();
+    await dropUnused(client, name);
+  }).catch(() => undefined);
+}
+
+async function clearTables(client: pg.Client, schemas: TestSchema[]): Promise<void> {
+  const { rows } = await client.query<{ tables: string | null }>(
+    `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
+      where schemaname = any($1) and tablename <> 'migrations'`,
+    [schemas.map(({ schema }) => schema)],
+  );
+  await client.query(`truncate ${rows[0]?.tables} restart identity`);
 }
 
 /**
@@ -59,7 +89,7 @@ async function dropUnused(client: pg.Client, name: string): Promise<void> {
 /** Drops this run's databases, and those of crashed runs that started more than three hours ago. */
 export async function dropTestDatabases(databaseUrl: string, runId: string): Promise<void> {
   const hours = 3 * 3_600_000;
-  await withMaintenance(databaseUrl, async (client) => {
+  await withClient(urlOf(databaseUrl, 'postgres'), async (client) => {
     const { rows } = await client.query<{ datname: string }>(
       `select datname from pg_database where datname like 'tocsin\\_test\\_%'`,
     );
@@ -122,8 +152,8 @@ function urlOf(databaseUrl: string, name: string): string {
   return url.href;
 }
 
-async function withMaintenance(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(databaseUrl, 'postgres') });
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await work(client);
