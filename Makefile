@@ -38,8 +38,12 @@ admin: install ## Manage workspaces, users and API keys: make admin ARGS="worksp
 	@$(RUN) admin -- $(ARGS)
 
 .PHONY: test
-test: install ## Run all tests, or some with ARGS="-t pattern" or ARGS=path
-	@$(RUN) test -- $(ARGS)
+test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
+	@$(RUN) test -- $(ARGS) --ignoreProjects system
+
+.PHONY: test-system
+test-system: install ## Run the tests of whole systems, the second tier, or some
+	@$(RUN) test -- $(ARGS) --selectProjects system
 
 .PHONY: bench
 bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3")
