@@ -1,5 +1,6 @@
 import { CURSOR_PURPOSE } from '@tocsin/http';
-import type { App, Environment, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { App, Environment } from '@tocsin/runtime';
 import type { Overrides as GatewayOverrides } from '../gateway/src/app.ts';
 import { gatewayConfig } from '../gateway/src/config.ts';
 import { schema as gatewaySchema } from '../gateway/src/schema.ts';

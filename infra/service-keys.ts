@@ -1,4 +1,5 @@
-import { callersOf, principalPurpose, SERVICE_CALLS } from '@tocsin/http';
+import { callersOf, SERVICE_CALLS } from '@tocsin/contracts';
+import { principalPurpose } from '@tocsin/http';
 import { deriveSecretKeys } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from './apps.ts';
 

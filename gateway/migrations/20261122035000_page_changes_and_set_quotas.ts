@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Changes of users are read in pages, by version and ID. A workspace may have quotas of its own. */
 export async function up(knex: Knex): Promise<void> {

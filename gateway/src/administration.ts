@@ -1,4 +1,5 @@
-import { type ChangesFrom, type Clock, type Environment, type Knex, openDatabase, systemClock } from '@tocsin/runtime';
+import { type ChangesFrom, type Knex, openDatabase } from '@tocsin/postgres';
+import { type Clock, type Environment, systemClock } from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
 import { digestOf } from './domain/token.ts';
 import { schema } from './schema.ts';

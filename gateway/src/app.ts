@@ -1,7 +1,8 @@
 import { refusalsOf } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, isDatabaseStuck, systemClock } from '@tocsin/runtime';
-import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
+import { isDatabaseStuck } from '@tocsin/postgres';
+import { type App, systemClock } from '@tocsin/runtime';
+import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { openRequestCounter } from './clients/request-counter.ts';
 import { openUpstreams } from './clients/upstreams.ts';
 import type { RequestCounter } from './clients/window-counter.ts';

@@ -1,16 +1,13 @@
 import { bodySettings, waitingSettings } from '@tocsin/http';
+import { databaseSettings, ownDatabaseUrl, poolOptions, urlForRole } from '@tocsin/postgres';
 import {
   brokerSettings,
-  databaseSettings,
   drainTimeOf,
   type Environment,
-  ownDatabaseUrl,
-  poolOptions,
   processSettings,
   readConfig,
   redisSettings,
   setting,
-  urlForRole,
 } from '@tocsin/runtime';
 import { z } from 'zod';
 import { trustedProxies } from './domain/client-address.ts';

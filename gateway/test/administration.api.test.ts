@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChangePage } from '@tocsin/contracts';
 import { internalClient } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { asUser, eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type Administration, administration, openGatewayDatabase } from '../src/administration.ts';
 import { schema } from '../src/schema.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { QuotaName } from '@tocsin/http';
+import type { QuotaName } from '@tocsin/contracts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
 let gateway: GatewayHarness;

@@ -1,5 +1,6 @@
 import { DomainError } from '@tocsin/http';
-import { describeStartFailure, isDatabaseUnavailable } from '@tocsin/runtime';
+import { isDatabaseUnavailable } from '@tocsin/postgres';
+import { describeStartFailure } from '@tocsin/runtime';
 import { UsageError } from './target.ts';
 
 const NO_DATABASE = '3D000';

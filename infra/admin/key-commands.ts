@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
 import { type Command, type Flag, parseId } from './command.ts';
 import type { Row } from './table.ts';
 import { UsageError } from './target.ts';

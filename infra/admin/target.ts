@@ -1,4 +1,5 @@
-import { type Environment, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import type { Environment } from '@tocsin/runtime';
 import { type AppName, APPS } from '../apps.ts';
 import { type Administration, administration } from '../../gateway/src/administration.ts';
 import { dataDirPath, findRunningInstance, type RunningInstance } from '../data-dir.ts';

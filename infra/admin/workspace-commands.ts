@@ -1,4 +1,4 @@
-import { QUOTAS } from '@tocsin/http';
+import { QUOTAS } from '@tocsin/contracts';
 import type { Command, Flag, FlagValues } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
 import type { Row } from './table.ts';

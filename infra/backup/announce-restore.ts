@@ -1,4 +1,4 @@
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { schema } from '../../services/webhook/src/schema.ts';
 import type { MigrateConfig } from '../migrate/config.ts';

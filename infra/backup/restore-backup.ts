@@ -1,13 +1,13 @@
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type Environment, listMigrations } from '@tocsin/runtime';
+import { listMigrations } from '@tocsin/postgres';
+import { type Environment, productVersion } from '@tocsin/runtime';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { type DataDir, dataDirPath, openDataDir } from '../data-dir.ts';
 import { databaseFolder, openEmbeddedDatabase } from '../embedded/open-database.ts';
 import { removePostgres } from '../embedded/postgres.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
-import { productVersion } from '@tocsin/runtime';
 import type { Step } from '../steps.ts';
 import { findUnfinishedRestore, markUnfinishedRestore, removeRestoreMarker } from '../unfinished-restore.ts';
 import { syncFolder } from '../write-atomically.ts';

@@ -1,4 +1,5 @@
-import { DomainError, SCOPES } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
+import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import type { DataDir } from '../data-dir.ts';

@@ -1,4 +1,5 @@
-import { type Environment, openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
+import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';
 import { migrateConfig } from '../migrate/config.ts';
 

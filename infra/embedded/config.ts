@@ -1,4 +1,5 @@
-import { databaseSettings, type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
+import { databaseSettings } from '@tocsin/postgres';
+import { type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
 import { dataDirPath } from '../data-dir.ts';
 import { PORT_SETTING } from '../demo/sample-webhook.ts';
 

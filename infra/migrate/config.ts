@@ -1,4 +1,5 @@
-import { databaseSettings, type Environment, ownDatabaseUrl, readConfig, urlForRole } from '@tocsin/runtime';
+import { databaseSettings, ownDatabaseUrl, urlForRole } from '@tocsin/postgres';
+import { type Environment, readConfig } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS } from '../apps.ts';
 
 /** An app's schema, and the database that it goes into. */

@@ -1,4 +1,5 @@
-import { describeStartFailure, ensureDatabase, ensureSchemaOwner, migrate } from '@tocsin/runtime';
+import { ensureDatabase, ensureSchemaOwner, migrate } from '@tocsin/postgres';
+import { describeStartFailure } from '@tocsin/runtime';
 import pg from 'pg';
 import type { MigrateConfig, SchemaTarget } from './config.ts';
 

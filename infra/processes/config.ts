@@ -1,11 +1,5 @@
-import {
-  brokerSettings,
-  databaseSettings,
-  type Environment,
-  readConfig,
-  redisSettings,
-  setting,
-} from '@tocsin/runtime';
+import { databaseSettings } from '@tocsin/postgres';
+import { brokerSettings, type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
 import { z } from 'zod';
 import { dataDirPath } from '../data-dir.ts';
 

@@ -1,4 +1,4 @@
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { APPS } from '../apps.ts';
 import type { EncryptedData } from '../data-dir.ts';
 import type { MigrateConfig } from '../migrate/config.ts';

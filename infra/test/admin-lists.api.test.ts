@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { administration } from '../../gateway/src/administration.ts';
 import { schema as gateway } from '../../gateway/src/schema.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { type Client, eventually, httpClient } from '@tocsin/testing';
 import { countUnopened } from '../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../services/webhook/src/usecases/secret-cipher.ts';

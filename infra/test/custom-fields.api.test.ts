@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
-import { type App, createLogger, memoryVersions, openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
+import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
 import {
   asUser,
   type Client,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { MemoryBroker, outbox, startRelay, type Disposition } from '@tocsin/messaging';
-import { createLogger, createMetrics, type Knex, openDatabase, type PeriodicTask } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { createLogger, createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { urlForRole } from '@tocsin/runtime';
+import { urlForRole } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
 import pg from 'pg';
 import { migrateConfig } from '../migrate/config.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/runtime';
+import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { readSchemaBaseline } from '../verification/compat/schema-baseline.ts';

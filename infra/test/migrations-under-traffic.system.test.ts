@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { listMigrations, migrate } from '@tocsin/runtime';
+import { listMigrations, migrate } from '@tocsin/postgres';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import pg from 'pg';
 import { APPS } from '../apps.ts';

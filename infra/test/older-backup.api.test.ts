@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { listMigrations } from '@tocsin/runtime';
+import { listMigrations } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
 import { exportDatabase } from '../backup/export-database.ts';
 import { importDatabase } from '../backup/import-database.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { SERVICE_CALLS } from '@tocsin/http';
+import { SERVICE_CALLS } from '@tocsin/contracts';
 import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Envelope, exchangeName } from '@tocsin/contracts';
 import { sweepIdempotencyKeys } from '@tocsin/http';
 import { sweepInbox } from '@tocsin/messaging';
-import { type Knex, openDatabase, STATEMENT_SEPARATOR } from '@tocsin/runtime';
+import { type Knex, openDatabase, STATEMENT_SEPARATOR } from '@tocsin/postgres';
 import {
   behave,
   type Client,

@@ -1,5 +1,5 @@
 import { boundedCache, type Logger, openRedis, type Redis, redisReadiness } from '@tocsin/runtime';
-import type { ServiceClient } from '@tocsin/service';
+import type { ServiceClient } from '@tocsin/service-host';
 import CircuitBreaker from 'opossum';
 import { type Addition, type Amounts, type RequestCounter, windowCounter, type WindowUsage } from './window-counter.ts';
 

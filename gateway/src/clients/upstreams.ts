@@ -1,6 +1,6 @@
 import { type AddressChange, type ServiceAddresses, serviceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
-import type { ServiceClient } from '@tocsin/service';
+import type { ServiceClient } from '@tocsin/service-host';
 import { type Upstream, upstream } from './upstream.ts';
 
 export interface Upstreams extends ServiceClient {

@@ -1,4 +1,5 @@
-import { checkAccess as checkCaller, type Scope } from '@tocsin/http';
+import type { Scope } from '@tocsin/contracts';
+import { checkAccess as checkCaller } from '@tocsin/http';
 import { permissionsOf, type Role, type Seat } from './roles.ts';
 import type { Operation } from './route-table.ts';
 

@@ -1,4 +1,5 @@
-import { checkText, invalidRequest, QUOTAS, SCOPES, type Scope } from '@tocsin/http';
+import { QUOTAS, SCOPES, type Scope } from '@tocsin/contracts';
+import { checkText, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { z } from 'zod';
 import { isSlug } from './host.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '@tocsin/http';
+import type { Permission } from '@tocsin/contracts';
 
 export const ROLES = ['owner', 'admin', 'manager', 'member', 'viewer'] as const;
 export const SEATS = ['responder', 'none'] as const;

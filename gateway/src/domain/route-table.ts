@@ -1,4 +1,5 @@
-import { type Contract, type Cost, type Deprecation, PathTree, type Prerequisite, segmentsOf } from '@tocsin/http';
+import type { Prerequisite } from '@tocsin/contracts';
+import { type Contract, type Cost, type Deprecation, PathTree, segmentsOf } from '@tocsin/http';
 
 /** Every path of the API begins with it. */
 export const API_ROOT = '/api/v1/';

@@ -1,6 +1,6 @@
 import { entityTagOf, type ServiceAddresses, type Target } from '@tocsin/http';
 import { type Logger, startPeriodicTask } from '@tocsin/runtime';
-import type { ServiceWorker } from '@tocsin/service';
+import type { ServiceWorker } from '@tocsin/service-host';
 import { type DescriptionRead, readDescription } from '../clients/description-client.ts';
 import { editions } from '../domain/editions.ts';
 import {

@@ -1,4 +1,5 @@
-import { type Principal, PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
+import type { Principal } from '@tocsin/contracts';
+import { PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';
 import { permissionsOf } from '../domain/roles.ts';
 import { digestOf, isToken } from '../domain/token.ts';

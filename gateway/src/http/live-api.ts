@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServiceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
-import type { ServiceWorker } from '@tocsin/service';
+import type { ServiceWorker } from '@tocsin/service-host';
 import { claimsOf, type RefusedClaim, settleClaims } from '../domain/claims.ts';
 import { type Operation, type RouteTable, routeTable } from '../domain/route-table.ts';
 import { apiDocument } from './api-document.ts';

@@ -1,4 +1,5 @@
-import { EXTENSIONS, SCOPES } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
+import { EXTENSIONS } from '@tocsin/http';
 import type { Guides } from './guides.ts';
 import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
 import { withDistinctComponents } from './distinct-components.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { REQUEST_ID_HEADER, requestIdOf, type WorkspaceContext } from '@tocsin/http';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
 import type { Context } from '@tocsin/runtime';
 import type { Wait } from '../clients/upstream.ts';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EXTENSIONS, type Prerequisite } from '@tocsin/http';
+import type { Prerequisite } from '@tocsin/contracts';
+import { EXTENSIONS } from '@tocsin/http';
 import { z } from 'zod';
 import { API_ROOT, type Operation } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';

@@ -1,6 +1,6 @@
 import { changePageQuery, INTERNAL_PATHS, type UserChangePage } from '@tocsin/contracts';
 import { type InternalRoute, internalRoute } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { readUserChanges } from '../usecases/read-user-changes.ts';
 
 /** Return the users of a workspace that changed, for the replicas of other services. */

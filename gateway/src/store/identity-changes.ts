@@ -1,4 +1,5 @@
-import { type Knex, listenForNotifications, type Logger, type NotificationListener } from '@tocsin/runtime';
+import { type Knex, listenForNotifications, type NotificationListener } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
 
 /** The channel belongs to a database, and so to one installation. */
 const CHANNEL = 'tocsin_identity_changed';

@@ -1,5 +1,6 @@
-import type { Quotas, Scope, WorkspaceContext } from '@tocsin/http';
-import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import type { Quotas, Scope, WorkspaceContext } from '@tocsin/contracts';
+import { type Knex, runPrepared } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
 /** A key that is not revoked, of an active user, with the data that authenticates and authorises a request. */

@@ -1,5 +1,6 @@
-import type { Instant, Knex } from '@tocsin/runtime';
-import type { Scope } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { Scope } from '@tocsin/contracts';
 
 export interface ApiKey {
   id: number;

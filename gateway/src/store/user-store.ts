@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
 export interface User {

@@ -1,5 +1,6 @@
-import type { QuotaName, Quotas } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { QuotaName, Quotas } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 
 export interface Workspace {
   id: number;

@@ -1,5 +1,6 @@
 import { outbox } from '@tocsin/messaging';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { announceIdentityChange } from '../store/identity-changes.ts';
 import type { User } from '../store/user-store.ts';
 import type { Workspace } from '../store/workspace-store.ts';

@@ -1,5 +1,6 @@
 import { invalidState } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { checkExpiry, checkName, checkScopes } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';

@@ -1,5 +1,6 @@
 import { invalidState } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { checkEmail, checkName } from '../domain/checks.ts';
 import type { Role, Seat } from '../domain/roles.ts';
 import { type User, userStore } from '../store/user-store.ts';

@@ -1,5 +1,6 @@
 import { invalidState } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { checkSlug } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { keyStore, type OwnedKey } from '../store/key-store.ts';
 import { type User, userStore } from '../store/user-store.ts';
 import { type Workspace, workspaceStore } from '../store/workspace-store.ts';

@@ -1,5 +1,7 @@
-import { ARCHIVED_FACTOR, quotaExceeded, quotaOf } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { ARCHIVED_FACTOR, quotaOf } from '@tocsin/contracts';
+import { quotaExceeded } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { keyStore } from '../store/key-store.ts';
 import { userStore } from '../store/user-store.ts';
 import type { Workspace } from '../store/workspace-store.ts';

@@ -1,5 +1,5 @@
 import type { UserChangePage } from '@tocsin/contracts';
-import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/runtime';
+import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/postgres';
 import { userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 

@@ -1,4 +1,5 @@
-import { type Instant, type Knex, VERSION_GAP } from '@tocsin/runtime';
+import { type Knex, VERSION_GAP } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { announceIdentityChange } from '../store/identity-changes.ts';
 import { userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';

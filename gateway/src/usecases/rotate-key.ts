@@ -1,5 +1,6 @@
 import { invalidState, notFound } from '@tocsin/http';
-import { addMilliseconds, type Instant, type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import { checkExpiry, checkOverlap } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
 import { announceIdentityChange } from '../store/identity-changes.ts';

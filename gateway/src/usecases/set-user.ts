@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { checkName } from '../domain/checks.ts';
 import { type User, type UserProperties, userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';

@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';

@@ -1,5 +1,5 @@
 import type { Envelope, QueueDefinition } from '@tocsin/contracts';
-import { type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import type { SchemaTarget } from '../../migrate/config.ts';
 import { type DeadLetter, type DeadLetters, QUEUES_BY_NAME } from './dead-letters.ts';
 

@@ -1,4 +1,5 @@
-import type { Environment, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Environment } from '@tocsin/runtime';
 import type { AppName } from '../../apps.ts';
 import type { Target } from '../target.ts';
 

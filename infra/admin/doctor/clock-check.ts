@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { APP_NAMES } from '../../apps.ts';
 import { type Check, type CheckContext, type Finding, note, ok, problem } from './check.ts';
 import { withDoctorRedis } from './redis.ts';

@@ -1,5 +1,5 @@
 import { QUEUES } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { feedEpochState, newFeedEpoch, retentionDays } from '../../../services/webhook/src/administration.ts';
 import { brokerOf, queueLength } from './broker-check.ts';
 import { type Check, type CheckContext, count, type Finding, note, ok, problem, some } from './check.ts';

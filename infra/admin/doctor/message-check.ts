@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { retentionDays } from '../../../services/webhook/src/administration.ts';
 import { APP_NAMES, type AppName, APPS } from '../../apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';

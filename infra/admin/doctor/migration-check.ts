@@ -1,4 +1,4 @@
-import { listMigrations } from '@tocsin/runtime';
+import { listMigrations } from '@tocsin/postgres';
 import { APP_NAMES, APPS } from '../../apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
 

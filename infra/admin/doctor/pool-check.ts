@@ -1,4 +1,5 @@
-import { databaseSettings, type Knex, readConfig } from '@tocsin/runtime';
+import { databaseSettings, type Knex } from '@tocsin/postgres';
+import { readConfig } from '@tocsin/runtime';
 import { APP_NAMES, type AppName } from '../../apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 

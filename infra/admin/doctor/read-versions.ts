@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { CheckContext, Finding } from './check.ts';
 import { withDoctorRedis } from './redis.ts';
 import { OWNER_APPS, type Replica, type ReplicaOwner, REPLICAS } from './replicas.ts';

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { type AppName, MEMORY_BROKER } from '../../apps.ts';
 import { describeBroker } from '../dead-letters/choose-queues.ts';
 import type { Target } from '../target.ts';

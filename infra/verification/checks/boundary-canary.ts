@@ -31,9 +31,10 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'shared/http/src/index.ts': ['../../messaging/src/index.ts'], // package-http
   'shared/messaging/src/index.ts': ['../../http/src/index.ts'], // package-messaging, no-cycle
   'shared/resources/src/index.ts': ['../../messaging/src/index.ts'], // package-resources
+  'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres
   'shared/runtime/src/index.ts': ['../../../infra/embedded/main.ts'], // no-import-of-infra, package-runtime
   'shared/safe-http/src/index.ts': ['../../runtime/src/index.ts'], // package-safe-http
-  'shared/service/src/index.ts': ['../../testing/src/index.ts'], // package-service
+  'shared/service-host/src/index.ts': ['../../testing/src/index.ts'], // package-service-host
   'shared/testing/src/index.ts': ['../../../services/alpha/src/config.ts'], // package-testing
   'shared/tracing/src/index.ts': ['../../testing/src/index.ts'], // package-tracing
 };

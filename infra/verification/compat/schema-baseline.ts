@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/runtime';
+import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/postgres';
 import pg from 'pg';
 import { z } from 'zod';
 import { APP_NAMES, APPS } from '../../apps.ts';

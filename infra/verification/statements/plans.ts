@@ -1,4 +1,4 @@
-import { type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { Statement } from './record-statements.ts';
 
 interface PlanNode {

@@ -1,5 +1,5 @@
-import { SCOPES } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import { SCOPES } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
 import { administration } from '../../../gateway/src/administration.ts';
 import type { Workspace } from '../attacks/attack.ts';
 

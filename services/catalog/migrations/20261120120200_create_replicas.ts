@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * What this service needs to know of the gateway's users. `version` is the gateway's version of the workspace at which a

@@ -1,7 +1,8 @@
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import type { CatalogChangePage, EventWorkspace } from '@tocsin/contracts';
 import { checkListOrder } from '@tocsin/resources';
-import { type ChangesFrom, createLogger, type Knex, memoryVersions, systemClock, versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, type Knex, versionStore } from '@tocsin/postgres';
+import { createLogger, memoryVersions, systemClock } from '@tocsin/runtime';
 import { z } from 'zod';
 import type { ServiceTier } from './domain/tiers.ts';
 import { configurationStore } from './store/configuration-store.ts';

@@ -9,7 +9,7 @@ import {
   replicaPulls,
   runService,
   type ServiceOverrides,
-} from '@tocsin/service';
+} from '@tocsin/service-host';
 import { internalServices as connectInternalServices } from './clients/internal-services.ts';
 import type { CatalogConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';

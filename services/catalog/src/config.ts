@@ -1,5 +1,6 @@
-import { type Environment, ownDatabaseUrl, readConfig, redisSettings, setting } from '@tocsin/runtime';
-import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service';
+import { ownDatabaseUrl } from '@tocsin/postgres';
+import { type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { schema } from './schema.ts';
 
 const settings = {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
-import { type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
 import { type Overrides, startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';

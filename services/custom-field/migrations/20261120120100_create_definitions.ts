@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.schema.alterTable('workspace_versions', (table) => {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Changes are read in pages, by version and ID. Active rows are counted at every create, for the quota. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,5 +1,6 @@
 import type { CustomFieldChangePage, EventWorkspace } from '@tocsin/contracts';
-import { type ChangesFrom, createLogger, type Knex, memoryVersions, systemClock } from '@tocsin/runtime';
+import type { ChangesFrom, Knex } from '@tocsin/postgres';
+import { createLogger, memoryVersions, systemClock } from '@tocsin/runtime';
 import { readFieldChangePage } from './usecases/read-changes.ts';
 import { republish } from './usecases/republish.ts';
 

@@ -1,7 +1,7 @@
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
-import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service';
+import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service-host';
 import type { CustomFieldConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';

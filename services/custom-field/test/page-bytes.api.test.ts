@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { readPages } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
 import { FIELDS, freshUser, startService, type TestService } from './service.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { customFieldChangePage, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
-import { memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
+import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { asService, eventually, httpClient } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
 import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';

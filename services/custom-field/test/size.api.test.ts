@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { schema } from '../src/schema.ts';
 import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { createIdempotencyTable } from '@tocsin/http';
 import { createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** A workspace without a row has the defaults of `domain/configuration.ts`. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * What this service needs to know of other services' data. `version` is the owner's version of the workspace at which a

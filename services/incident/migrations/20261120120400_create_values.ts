@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * The custom-field values of incidents, one row each, beside the jsonb that the resource shows: lists filter and sort by

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * Timelines. The `folded` columns hold what is found without regard to case, folded by `domain/fold.ts`: a database's own

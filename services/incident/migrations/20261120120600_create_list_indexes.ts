@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * What lists of incidents filter, sort and count by (contract: Incident lists). The `folded` columns hold text as lists

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Chat connections, and what is set up in the chat for incidents. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * The version of a workspace's configuration is in the row that every create locks anyway: the create compares it there, and

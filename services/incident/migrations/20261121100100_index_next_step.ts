@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** When the next step is due is asked for across all workspaces; the index for claims begins with the workspace. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** After a change of the secret keys, the tokens that another key encrypted are looked up. */
 export async function up(knex: Knex): Promise<void> {

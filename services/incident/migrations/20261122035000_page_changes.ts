@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Replicas are pulled page by page, and an interrupted pull continues where it stopped. */
 export async function up(knex: Knex): Promise<void> {

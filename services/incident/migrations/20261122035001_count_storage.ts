@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** About how many bytes a workspace stores. Processes add what they write; a task measures it again from time to time. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** How many incidents that are not archived name each text as their service. */
 export async function up(knex: Knex): Promise<void> {

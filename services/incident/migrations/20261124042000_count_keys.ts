@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** About how many bytes the responses of idempotency keys have, which are deleted by their age. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,7 @@
 import { parseTimestamp } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
-import { type Knex, systemClock } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { systemClock } from '@tocsin/runtime';
 import { DEFAULT_TEMPLATE, findTemplateViolation } from './domain/channel-name.ts';
 import { type ConfigurationPart, readConfigurationPart } from './domain/configuration-part.ts';
 import { assignGroupIds } from './domain/timeline-group-ids.ts';

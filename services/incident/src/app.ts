@@ -3,7 +3,7 @@ import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/htt
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service';
+import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { owners as ownerClients } from './clients/owners.ts';
 import { slackChat } from './clients/slack.ts';
 import { sourceDocuments } from './clients/source-documents.ts';

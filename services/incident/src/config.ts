@@ -1,6 +1,6 @@
+import { ownDatabaseUrl } from '@tocsin/postgres';
 import {
   type Environment,
-  ownDatabaseUrl,
   readConfig,
   receiverSettings,
   redisSettings,
@@ -8,7 +8,7 @@ import {
   testReceiversOf,
 } from '@tocsin/runtime';
 import { readNetworks } from '@tocsin/safe-http';
-import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { schema } from './schema.ts';
 
 const settings = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { type Answer, eventually } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

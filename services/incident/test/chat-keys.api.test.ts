@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLogger, createMetrics, generateSecretKeys, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { createLogger, createMetrics, generateSecretKeys } from '@tocsin/runtime';
 import { createTestDatabase, type FakeSlack, startSlack, type TestDatabase } from '@tocsin/testing';
 import { connectChat } from '../src/administration.ts';
 import { slackChat } from '../src/clients/slack.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import fc from '@tocsin/testing/fuzz';
 import { fold } from '../src/domain/fold.ts';
 import { containsText } from '../src/store/contains-text.ts';

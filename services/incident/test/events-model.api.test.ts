@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { App, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { App } from '@tocsin/runtime';
 import { asUser, type Client, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { shortenValue } from '../src/domain/large-changes.ts';

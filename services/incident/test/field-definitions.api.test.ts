@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { fieldDefinitions } from '../src/store/field-definitions.ts';
 import { replicaStore } from '../src/store/replica-store.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { planConfiguration } from '../src/administration.ts';
 import { impactStore } from '../src/store/impact-store.ts';
 import { toRecords } from '../src/store/value-row.ts';

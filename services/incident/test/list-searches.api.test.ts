@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { toRecords } from '../src/store/value-row.ts';
 import { valueStore } from '../src/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';

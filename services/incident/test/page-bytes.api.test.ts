@@ -1,7 +1,7 @@
 /** Pages stay small whatever their rows contain, rows of earlier releases included (contract: Lists and cursors). */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { type Client, eventually, type ReadList, readPages } from '@tocsin/testing';
 import { toLargeValue } from '../src/domain/large-value.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';

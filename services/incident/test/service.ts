@@ -1,4 +1,5 @@
-import { type App, type Environment, type Knex, memoryVersions, openDatabase, type Versions } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { type App, type Environment, memoryVersions, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
 import { type Overrides, startApp } from '../src/app.ts';
 import { incidentConfig } from '../src/config.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { type Answer, behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
 import { openOwnDatabase } from './service.ts';

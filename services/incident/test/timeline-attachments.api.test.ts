@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, addMilliseconds, openKeyring } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds, openKeyring } from '@tocsin/runtime';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 import { recordAnything } from './timeline.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { eventually } from '@tocsin/testing';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { newTimelineEvent, type TimelineEvent } from '../src/domain/timeline-event.ts';
 import { incidentStore } from '../src/store/incident-store.ts';
 import { timelineStore } from '../src/store/timeline-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
 import { eventually } from '@tocsin/testing';
 import { freshWorkspace } from './fields.ts';
 import { startService, type TestService } from './service.ts';

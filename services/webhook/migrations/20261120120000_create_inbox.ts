@@ -1,5 +1,5 @@
 import { createInboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createInboxTable(knex);

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** The limits on outgoing requests, shared by all replicas. Whoever changes anything here holds the row of `dispatcher`. */
 export async function up(knex: Knex): Promise<void> {

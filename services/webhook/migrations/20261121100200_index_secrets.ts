@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** A revocation deletes all secrets of a subscription: neither partial index has them all. */
 export async function up(knex: Knex): Promise<void> {

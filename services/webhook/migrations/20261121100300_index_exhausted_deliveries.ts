@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Deliveries whose last attempt was lost in a crash are looked for every few seconds, among all that wait. 8: MAX_ATTEMPTS. */
 export async function up(knex: Knex): Promise<void> {

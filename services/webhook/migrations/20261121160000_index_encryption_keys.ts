@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** The rotation of encryption keys looks for rows of replaced keys every hour; in most hours there are none. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Who gets an event is looked up among the subscriptions in use: a workspace may have many revoked ones. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * Bytes are counted up and never down: what a feed has is the difference between its latest and its oldest event, however

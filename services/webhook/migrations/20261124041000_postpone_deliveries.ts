@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * Deliveries that are leased or wait for another attempt leave the lanes until they are due, so that a claim visits only

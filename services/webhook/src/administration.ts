@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { DeliveryLimits } from './domain/delivery.ts';
 import type { Subscription } from './domain/subscription.ts';

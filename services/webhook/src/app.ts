@@ -2,7 +2,7 @@ import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, signedCursors, waitingPlaces } from '@tocsin/http';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, runService, type ServiceOverrides } from '@tocsin/service';
+import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { hostBreakers } from './clients/breakers.ts';
 import { incidentClient } from './clients/incidents.ts';
 import { sender } from './clients/sender.ts';

@@ -1,14 +1,8 @@
 import { MAX_WAITING_REQUESTS, waitingSettings } from '@tocsin/http';
-import {
-  type Environment,
-  ownDatabaseUrl,
-  readConfig,
-  receiverSettings,
-  setting,
-  testReceiversOf,
-} from '@tocsin/runtime';
+import { ownDatabaseUrl } from '@tocsin/postgres';
+import { type Environment, readConfig, receiverSettings, setting, testReceiversOf } from '@tocsin/runtime';
 import { readNetworks } from '@tocsin/safe-http';
-import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service';
+import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { z } from 'zod';
 import { DEADLINE, type DeliveryLimits } from './domain/delivery.ts';
 import { CONTRACT_LIMITS, type RequestLimits } from './domain/limits.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
-import { createMetrics, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { createMetrics } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
 import { FEED_CHANNEL, type IncomingEvent } from '../src/store/feed-writer.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLogger, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { createLogger } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
 import { FEED_CHANNEL } from '../src/store/feed-writer.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
 import { addMilliseconds } from '@tocsin/runtime';
 import type { Answer } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';

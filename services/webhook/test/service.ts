@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
-import { type App, type Clock, createLogger, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { type App, type Clock, createLogger } from '@tocsin/runtime';
 import {
   type Client,
   eventually,

@@ -78,3 +78,7 @@ export {
   MAX_VALUES_BYTES,
 } from './limits.ts';
 export { boundedText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';
+export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
+export { ARCHIVED_FACTOR, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
+export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';
+export { callersOf, SERVICE_CALLS } from './service-calls.ts';

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.ts';
-import { PERMISSIONS, type Principal } from './principal.ts';
+import { PERMISSIONS, type Principal } from '@tocsin/contracts';
 import type { Contract } from './contract.ts';
 
 /**

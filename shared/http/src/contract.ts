@@ -4,7 +4,7 @@ import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
 import type { JsonRows } from './json-rows.ts';
-import type { Prerequisite, Principal, Scope } from './principal.ts';
+import type { Prerequisite, Principal, Scope } from '@tocsin/contracts';
 import type { Waiting } from './waiting.ts';
 
 /** Milliseconds. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkspaceContext } from './principal.ts';
+import type { WorkspaceContext } from '@tocsin/contracts';
 
 /** A request for an operation and its response, with what becomes known of them. */
 export interface Exchange {

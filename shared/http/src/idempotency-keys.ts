@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { brokenConstraint, type Knex, type PreparedStatement, runPrepared } from '@tocsin/runtime';
+import { brokenConstraint, type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import { DomainError } from './errors.ts';
 import { IDEMPOTENCY_HEADER } from './preconditions.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isDatabaseUnavailable, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/runtime';
+import { isDatabaseUnavailable, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
 import type { Reply, RouteRequest } from './contract.ts';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import {

@@ -87,23 +87,14 @@ export {
 } from './preconditions.ts';
 export {
   openPrincipalVerifier,
-  type Permission,
-  PERMISSIONS,
-  type Prerequisite,
-  PREREQUISITES,
-  type Principal,
   PRINCIPAL_HEADER,
   PRINCIPAL_REUSE,
   principalPurpose,
   type PrincipalVerifier,
-  type Scope,
-  SCOPES,
-  type ServicePrincipal,
   signPrincipal,
-  type WorkspaceContext,
 } from './principal.ts';
 export { type Refusals, refusalsOf } from './refusals.ts';
-export { ARCHIVED_FACTOR, quotaExceeded, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
+export { quotaExceeded } from './quota-exceeded.ts';
 export { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 export { traceRequest } from './request-span.ts';
@@ -114,7 +105,6 @@ export {
   serviceAddresses,
 } from './service-addresses.ts';
 export { PATIENCE, type WatchedRequest } from './service-health.ts';
-export { callersOf, SERVICE_CALLS } from './service-calls.ts';
 export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';
 export { bind } from './bind.ts';

@@ -1,70 +1,5 @@
+import { type Principal, type ServicePrincipal, signedPrincipal } from '@tocsin/contracts';
 import { boundedCache, type Keyring, openKeyring } from '@tocsin/runtime';
-import { z } from 'zod';
-
-/** Every scope that an API key can have (contract: Authentication). */
-export const SCOPES = [
-  'incidents:read',
-  'incidents:write',
-  'slack_context:read',
-  'services:read',
-  'services:write',
-  'teams:read',
-  'teams:write',
-  'custom_fields:read',
-  'custom_fields:write',
-  'webhooks:manage',
-] as const;
-
-export type Scope = (typeof SCOPES)[number];
-export const PERMISSIONS = ['manage_settings', 'manage_teams'] as const;
-export type Permission = (typeof PERMISSIONS)[number];
-/**
- * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of
- * the key's owner; the incident service checks the state of the incident.
- */
-export const PREREQUISITES = ['active_responder', ...PERMISSIONS, 'mutable_incident', 'slack_channel'] as const;
-export type Prerequisite = (typeof PREREQUISITES)[number];
-
-const id = z.int().min(1);
-
-/**
- * The user that a request is made for and what that user may do, determined and signed by the gateway. Includes the
- * workspace's settings, so that no service needs a copy; `version` counts changes to its configuration and users.
- */
-const userPrincipal = z.object({
-  kind: z.literal('user'),
-  workspace: z.object({
-    id,
-    slug: z.string(),
-    version: z.int().min(0),
-    is_demo: z.boolean(),
-    history_days: z.number().positive().nullable(),
-    reporting_currency: z.string(),
-    short_title_required: z.boolean(),
-    /** Whether an administrator has set a rate limit for it; a principal of an older gateway does not say. */
-    own_rate_limit: z.boolean().optional(),
-    /** Those that are not the default; null is unlimited. A gateway of an earlier release sends none. */
-    quotas: z.record(z.string(), z.int().min(0).nullable()).optional(),
-  }),
-  user_id: id,
-  key_id: id,
-  // Strings, so that a service accepts a principal of a newer gateway that has more scopes.
-  scopes: z.array(z.string()),
-  seat: z.enum(['responder', 'none']),
-  permissions: z.array(z.string()),
-});
-
-/** A service that calls another one; the signing key identifies it. */
-const servicePrincipal = z.object({ kind: z.literal('service') });
-
-const signed = z.object({
-  principal: z.discriminatedUnion('kind', [userPrincipal, servicePrincipal]),
-  expires: z.int(),
-});
-
-export type Principal = z.infer<typeof userPrincipal>;
-export type ServicePrincipal = z.infer<typeof servicePrincipal>;
-export type WorkspaceContext = Principal['workspace'];
 
 export const PRINCIPAL_HEADER = 'x-tocsin-principal';
 
@@ -152,7 +87,7 @@ function readSigned(keyring: Keyring, header: string): Verified | undefined {
   const signature = Buffer.from(text, 'base64url');
   // The payload's text is signed. Several texts decode to the signature; only the canonical one is valid.
   if (signature.toString('base64url') !== text || !keyring.verify(payload, signature)) return undefined;
-  const { success, data } = signed.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
+  const { success, data } = signedPrincipal.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
   return success ? deepFreeze(data) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { databaseFailure, isOutcomeUnknown, type Logger } from '@tocsin/runtime';
+import { databaseFailure, isOutcomeUnknown } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
 import { DomainError, serviceUnavailable, shareExceeded } from './errors.ts';
 import { requestIdOf } from './request-id.ts';
 

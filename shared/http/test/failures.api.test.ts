@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { createLogger, createMetrics, type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import { createLogger, createMetrics } from '@tocsin/runtime';
 import {
   asUser,
   type Client,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
-import { commitWith, type Knex, openDatabase, runOnce } from '@tocsin/runtime';
+import { commitWith, type Knex, openDatabase, runOnce } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,

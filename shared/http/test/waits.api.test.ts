@@ -1,12 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  createLogger,
-  createMetrics,
-  isDatabaseStuck,
-  type Knex,
-  observeDatabase,
-  openDatabase,
-} from '@tocsin/runtime';
+import { isDatabaseStuck, type Knex, observeDatabase, openDatabase } from '@tocsin/postgres';
+import { createLogger, createMetrics } from '@tocsin/runtime';
 import {
   asUser,
   type Client,

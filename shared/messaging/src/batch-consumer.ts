@@ -1,5 +1,6 @@
 import type { Envelope, QueueDefinition } from '@tocsin/contracts';
-import { databaseFailure, isDatabaseUnavailable, type Knex, type Logger, type Metrics } from '@tocsin/runtime';
+import { databaseFailure, isDatabaseUnavailable, type Knex } from '@tocsin/postgres';
+import type { Logger, Metrics } from '@tocsin/runtime';
 import { type BatchBounds, type BatchDisposition, collectBatches } from './batch-collector.ts';
 import type { Broker, Disposition, IncomingMessage, Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';

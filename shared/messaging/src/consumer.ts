@@ -1,5 +1,6 @@
 import type { Envelope, EventData, EventType, QueueDefinition } from '@tocsin/contracts';
-import { databaseFailure, isDatabaseUnavailable, type Knex, type Logger, type Metrics } from '@tocsin/runtime';
+import { databaseFailure, isDatabaseUnavailable, type Knex } from '@tocsin/postgres';
+import type { Logger, Metrics } from '@tocsin/runtime';
 import { type Broker, type Disposition, type IncomingMessage, PREFETCH, type Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
 import { faultyMessages } from './faulty-messages.ts';

@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */
 export async function createInboxTable(knex: Knex): Promise<void> {

@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Knex, type Metrics } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
 
 /** Counting stops here, so that a scrape takes the same time however long the broker has been away. */
 const MAX_COUNTED = 100_000;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import { type Instant, type Knex, type PreparedStatement, runTogether, storableTrace } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Instant, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;

@@ -1,14 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import {
-  type BorrowedConnection,
-  type Knex,
-  type Logger,
-  type Metrics,
-  startPeriodicTask,
-  type PeriodicTask,
-  withConnection,
-} from '@tocsin/runtime';
+import { type BorrowedConnection, type Knex, withConnection } from '@tocsin/postgres';
+import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
 import { type BatchRow, beginBatch, NO_WORKSPACE, readBatch } from './outbox-batch.ts';

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/contracts';
-import { createMetrics, type Knex, type Metrics } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { createMetrics, type Metrics } from '@tocsin/runtime';
 import { eventually, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
-import { createMetrics, type Knex, type Metrics } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { createMetrics, type Metrics } from '@tocsin/runtime';
 import { eventually, type TcpProxy, tcpProxy } from '@tocsin/testing';
 import {
   DELIVERY_LIMIT,

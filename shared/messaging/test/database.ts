@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { EventType } from '@tocsin/contracts';
-import { type Knex, openDatabase } from '@tocsin/runtime';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase } from '@tocsin/testing';
 import { type NewEvent, outboxRow, type OutboxRow } from '../src/index.ts';
 

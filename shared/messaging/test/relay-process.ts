@@ -1,5 +1,6 @@
 /** A process with a relay, for tests that stop or kill it. It ends when its parent does. */
-import { createMetrics, openDatabase } from '@tocsin/runtime';
+import { openDatabase } from '@tocsin/postgres';
+import { createMetrics } from '@tocsin/runtime';
 import { AmqpBroker, startRelay } from '../src/index.ts';
 import { silent } from './brokers.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from '@jest/globals';
 import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
-import { createMetrics, type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { createMetrics } from '@tocsin/runtime';
 import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } from '@tocsin/testing';
 import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, type ChannelModel, connect } from 'amqplib';

@@ -1,5 +1,4 @@
-import type { EventWorkspace } from '@tocsin/contracts';
-import type { Principal } from '@tocsin/http';
+import type { EventWorkspace, Principal } from '@tocsin/contracts';
 
 /** Who issues a command, and the request that it belongs to. */
 export interface Caller {

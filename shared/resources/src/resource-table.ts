@@ -1,12 +1,6 @@
-import {
-  ARCHIVED_FACTOR,
-  DomainError,
-  quotaExceeded,
-  type QuotaName,
-  quotaOf,
-  type WorkspaceContext,
-} from '@tocsin/http';
-import { brokenConstraint, type Knex } from '@tocsin/runtime';
+import { ARCHIVED_FACTOR, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { DomainError, quotaExceeded } from '@tocsin/http';
+import { brokenConstraint, type Knex } from '@tocsin/postgres';
 import { numberedSlug, type SlugChoice } from './slug.ts';
 
 /** How many slugs one query checks. */

@@ -1,4 +1,5 @@
-import { type Knex, type Logger, type VersionedOwner, type Versions, versionStore } from '@tocsin/runtime';
+import { type Knex, versionStore } from '@tocsin/postgres';
+import type { Logger, VersionedOwner, Versions } from '@tocsin/runtime';
 import type { Caller } from './caller.ts';
 
 /** What changes of versioned data need. */

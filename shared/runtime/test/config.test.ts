@@ -2,18 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { databaseSettings, ownDatabaseUrl } from '@tocsin/postgres';
 import {
   brokerSettings,
   ConfigError,
-  databaseSettings,
   deriveSecretKeys,
   generateSecretKeys,
-  ownDatabaseUrl,
   processSettings,
   readConfig,
   redisSettings,
   setting,
-  urlForRole,
   withFileSettings,
 } from '../src/index.ts';
 
@@ -179,10 +177,4 @@ describe('a published secret', () => {
       expect(readConfig(secrets, { ...fine, AMQP_URL, NODE_ENV: 'production' })).toMatchObject({ AMQP_URL });
     }
   });
-});
-
-test('the URL of a role keeps everything but the user', () => {
-  expect(urlForRole('postgres://admin:s%40@db:5433/tocsin?sslmode=require', 'tocsin_incident')).toBe(
-    'postgres://tocsin_incident:s%40@db:5433/tocsin?sslmode=require',
-  );
 });

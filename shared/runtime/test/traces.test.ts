@@ -16,7 +16,6 @@ import {
   traceHeaders,
   traceLogFields,
 } from '../src/index.ts';
-import { summaryOf } from '../src/statement-spans.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -106,18 +105,4 @@ test('log lines name the trace', () => {
   expect(JSON.parse(lines[0] ?? '')).not.toHaveProperty('span_id');
   expect(JSON.parse(lines[1] ?? '')).not.toHaveProperty('trace_id');
   expect(traceLogFields()).toEqual({});
-});
-
-test.each([
-  ['select "id" from "teams" where "workspace_id" = $1', 'SELECT teams'],
-  ['insert into "outbox" ("body") values ($1)', 'INSERT outbox'],
-  ['update "deliveries" set "status" = $1', 'UPDATE deliveries'],
-  ['delete from outbox where id = any($1)', 'DELETE outbox'],
-  ['with free as (select id from deliveries for update) update deliveries set x = 1', 'UPDATE deliveries'],
-  ['with recursive lanes as (select id from deliveries) select id from lanes', 'SELECT deliveries'],
-  ['select extract(epoch from now() - created_at) as age from "outbox"', 'SELECT outbox'],
-  ['select 1', 'SELECT'],
-  ['BEGIN;', 'BEGIN'],
-])('the summary of %p', (sql, summary) => {
-  expect(summaryOf(sql)).toBe(summary);
 });

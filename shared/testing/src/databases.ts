@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/runtime';
+import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/postgres';
 import pg from 'pg';
 import { testServers } from './servers.ts';
 
@@ -133,8 +133,8 @@ function digest(schemas: TestSchema[]): string {
     'messaging/src/outbox.ts',
     'messaging/src/consumer.ts',
     'http/src/idempotency-keys.ts',
-    'runtime/src/migrate.ts',
-    'runtime/src/concurrent-index.ts',
+    'postgres/src/migrate.ts',
+    'postgres/src/concurrent-index.ts',
   ]) {
     hash.update(readFileSync(path.join(shared, file)));
   }

@@ -1,12 +1,5 @@
-import {
-  type Principal,
-  PRINCIPAL_HEADER,
-  principalPurpose,
-  PERMISSIONS,
-  SCOPES,
-  signPrincipal,
-  type WorkspaceContext,
-} from '@tocsin/http';
+import { type Principal, PERMISSIONS, SCOPES, type WorkspaceContext } from '@tocsin/contracts';
+import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from '@tocsin/http';
 import { generateSecretKeys, type Keyring, openKeyring } from '@tocsin/runtime';
 
 /** The secret keys of all services in one test process. */

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { Statement } from '../../statements/record-statements.ts';
 
 /** The cost of one or several statements. */

@@ -1,13 +1,8 @@
-import {
-  openKeyring,
-  generateSecretKeys,
-  createLogger,
-  memoryVersions,
-  openDatabase,
-  type Knex,
-} from '@tocsin/runtime';
+import { openDatabase, type Knex } from '@tocsin/postgres';
+import { openKeyring, generateSecretKeys, createLogger, memoryVersions } from '@tocsin/runtime';
 import { MemoryBroker } from '@tocsin/messaging';
-import { PRINCIPAL_HEADER, principalPurpose, SCOPES, signPrincipal } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
+import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from '@tocsin/http';
 import { startApp } from '../../../../services/incident/src/app.ts';
 import { incidentConfig } from '../../../../services/incident/src/config.ts';
 import { REPORTING_CURRENCY, VERSION } from '../../seed/world.ts';

@@ -1,6 +1,6 @@
 import type { Workspace } from '../../attacks/attack.ts';
 import { administration, openGatewayDatabase } from '../../../../gateway/src/administration.ts';
-import { SCOPES } from '@tocsin/http';
+import { SCOPES } from '@tocsin/contracts';
 import { migrateConfig } from '../../../migrate/config.ts';
 import { seed } from '../../seed/seed.ts';
 import { cpuTimes, usedCpu } from './cpu.ts';

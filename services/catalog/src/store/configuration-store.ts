@@ -1,5 +1,6 @@
-import type { WorkspaceContext } from '@tocsin/http';
-import { jsonBytes, type Knex, latestVersionCache } from '@tocsin/runtime';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import { jsonBytes, latestVersionCache } from '@tocsin/runtime';
 import { DEFAULT_TIERS, type ServiceTier } from '../domain/tiers.ts';
 
 /** Reads the configuration of the workspaces that requests come from. */

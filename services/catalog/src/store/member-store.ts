@@ -1,5 +1,6 @@
 import { notFound } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Member, MemberRole } from '../domain/member.ts';
 
 interface MemberRow {

@@ -1,6 +1,6 @@
 import { notFound } from '@tocsin/http';
 import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
 

@@ -1,6 +1,6 @@
 import { notFound } from '@tocsin/http';
 import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { MAX_LEVELS } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';

@@ -1,5 +1,5 @@
 import type { UserSnapshot } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { sortKeyOf } from '../domain/sort-key.ts';
 
 /** Rows per statement: a statement takes at most 65,535 values. */

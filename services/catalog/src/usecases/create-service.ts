@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
-import { commitWith } from '@tocsin/runtime';
+import { commitWith } from '@tocsin/postgres';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_SLUG } from '../domain/slug-rules.ts';
 import { getTier } from '../domain/tiers.ts';

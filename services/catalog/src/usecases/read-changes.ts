@@ -1,6 +1,6 @@
 import type { CatalogChangePage } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
-import { type ChangesFrom, type ChangeSource, readChangePage, versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, type ChangeSource, readChangePage, versionStore } from '@tocsin/postgres';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { teamStore } from '../store/team-store.ts';
 import { userStore } from '../store/user-store.ts';

@@ -1,6 +1,7 @@
 import type { EventWorkspace } from '@tocsin/contracts';
 import { outbox } from '@tocsin/messaging';
-import { type Instant, type Knex, versionStore } from '@tocsin/runtime';
+import { type Knex, versionStore } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';

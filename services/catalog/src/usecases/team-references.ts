@@ -1,5 +1,5 @@
 import { DomainError, invalidRequest } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { checkParentChange } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
 import { teamStore } from '../store/team-store.ts';

@@ -1,5 +1,4 @@
-import type { UnmanagedReferences } from '@tocsin/contracts';
-import type { WorkspaceContext } from '@tocsin/http';
+import type { UnmanagedReferences, WorkspaceContext } from '@tocsin/contracts';
 import { serviceStore } from '../store/service-store.ts';
 import type { Dependencies } from './context.ts';
 

@@ -1,7 +1,7 @@
 import { checkRevision } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, changedProperties, checkNotArchived, revise, runVersionedTransaction } from '@tocsin/resources';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { OwnerTeam, Service, ServiceProperties } from '../domain/service.ts';
 import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';

@@ -1,6 +1,7 @@
-import type { WorkspaceContext } from '@tocsin/http';
-import { pullPages, type ReplicaPulls } from '@tocsin/service';
-import { boundedCache, type Knex } from '@tocsin/runtime';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { pullPages, type ReplicaPulls } from '@tocsin/service-host';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache } from '@tocsin/runtime';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { teamStore } from '../store/team-store.ts';
 import { userStore, type VersionedUser } from '../store/user-store.ts';

@@ -10,7 +10,8 @@ import {
   resourceTable,
   rowMapping,
 } from '@tocsin/resources';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Field } from '../domain/field.ts';
 
 const FIELD_TABLE = {

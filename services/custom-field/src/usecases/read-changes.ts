@@ -1,6 +1,6 @@
 import type { CustomFieldChangePage } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
-import { type ChangesFrom, readChangePage, versionStore } from '@tocsin/runtime';
+import { type ChangesFrom, readChangePage, versionStore } from '@tocsin/postgres';
 import { definitionSnapshot } from '../domain/snapshot.ts';
 import { fieldStore } from '../store/field-store.ts';
 import type { Dependencies } from './context.ts';

@@ -1,6 +1,7 @@
 import type { EventWorkspace } from '@tocsin/contracts';
 import { outbox } from '@tocsin/messaging';
-import { type Instant, type Knex, versionStore } from '@tocsin/runtime';
+import { type Knex, versionStore } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { definitionSnapshot } from '../domain/snapshot.ts';
 import { fieldStore } from '../store/field-store.ts';
 

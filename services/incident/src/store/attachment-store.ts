@@ -1,5 +1,6 @@
 import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
-import { type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 
 /** A file of a timeline event. Another system stores it; this service only reads the record. */
 export interface Attachment {

@@ -9,7 +9,8 @@ import {
   type RowOf,
   rowMapping,
 } from '@tocsin/resources';
-import type { Instant, Knex, PreparedStatement } from '@tocsin/runtime';
+import type { Knex, PreparedStatement } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 
 export interface ChangelogEntry {

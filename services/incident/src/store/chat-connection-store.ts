@@ -1,4 +1,5 @@
-import type { Instant, Knex, Sealed } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
 
 /** A workspace's connection to its chat. */
 export interface ChatConnection {

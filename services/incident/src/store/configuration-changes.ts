@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 
 /** The parts of a workspace's configuration to replace; missing parts stay as they are. */

@@ -1,5 +1,6 @@
-import type { WorkspaceContext } from '@tocsin/http';
-import { jsonBytes, type Knex, latestVersionCache, type PreparedStatement, runPrepared } from '@tocsin/runtime';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { jsonBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
   DEFAULT_CONFIGURATION,

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** A counter that has fallen behind the incidents: the next create would give a number out again. */
 export interface LateCounter {

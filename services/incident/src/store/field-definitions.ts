@@ -1,6 +1,7 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import { portionsOf } from '@tocsin/resources';
-import { boundedCache, ENTRY_BYTES, type Knex, RequestWork, runForRequest, sharedRuns } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, ENTRY_BYTES, RequestWork, runForRequest, sharedRuns } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
 import { replicaStore } from './replica-store.ts';
 

@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { mrrCurrencies } from './mrr-currencies.ts';
 import { type Mrr, mrrParts } from './mrr-parts.ts';
 

@@ -1,6 +1,6 @@
 import { notFound } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
-import { type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/runtime';
+import { type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_SELECTION, toColumns } from './incident-row.ts';
 

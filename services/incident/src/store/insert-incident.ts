@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IdempotencyKey, type KeyState, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
-import { type Knex, runPrepared } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { UnnumberedIncident } from '../domain/incident.ts';
 import type { FieldValue } from '../domain/values.ts';
 import { ConfigurationChanged } from './configuration-store.ts';

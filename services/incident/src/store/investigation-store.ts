@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { InvestigationRun } from '../domain/incident.ts';
 import type { RunReport } from '../domain/investigation-run.ts';
 

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /**
  * Returns the number of a workspace's latest committed incident; 0 before the first. A create locks the counter's row until

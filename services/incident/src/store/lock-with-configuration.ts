@@ -1,4 +1,4 @@
-import { type Knex, runTogether } from '@tocsin/runtime';
+import { type Knex, runTogether } from '@tocsin/postgres';
 import type { Configuration } from '../domain/configuration.ts';
 import type { Incident } from '../domain/incident.ts';
 import { checkLocked, lockConfiguration } from './configuration-store.ts';

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** The currencies that a workspace has ever received revenue in. */
 export function mrrCurrencies(db: Knex, workspaceId: number) {

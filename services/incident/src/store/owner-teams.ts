@@ -1,4 +1,5 @@
-import { boundedCache, ENTRY_BYTES, type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, ENTRY_BYTES } from '@tocsin/runtime';
 import { replicaStore } from './replica-store.ts';
 
 /** Finds the owner teams of services. */

@@ -1,6 +1,7 @@
 import type { EventWorkspace } from '@tocsin/contracts';
 import type { ErrorCode } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import {
   type Provisioning,
   type ProvisioningStep,

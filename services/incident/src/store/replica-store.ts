@@ -1,6 +1,6 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
 import { WEIGHTS } from '@tocsin/resources';
-import { type Knex, runPrepared } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/postgres';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 

@@ -1,5 +1,5 @@
 import type { UnmanagedReferences } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 
 /** contract: Limits */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
-import { type Instant, type Knex, addMilliseconds } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { type Instant, addMilliseconds } from '@tocsin/runtime';
 import type { AttemptCounts, StepKey, StepStatus } from '../domain/provisioning.ts';
 
 /** A step that only this process may run until the lease expires. */

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 
 /** What an incident's row says about its timeline, where it is wrong. */
 export interface WrongSummary {

@@ -1,5 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import { brokenConstraint, type Knex } from '@tocsin/runtime';
+import { brokenConstraint, type Knex } from '@tocsin/postgres';
 import { fold } from '../domain/fold.ts';
 
 export interface TimelineGroup {

@@ -1,14 +1,7 @@
 import { invalidRequest, inTurn, MAX_PAGE_BYTES } from '@tocsin/http';
 import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
-import {
-  boundedCache,
-  type Instant,
-  jsonBytes,
-  type Knex,
-  namesFirst,
-  type PreparedStatement,
-  runTogether,
-} from '@tocsin/runtime';
+import { type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { boundedCache, type Instant, jsonBytes } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';

@@ -1,13 +1,7 @@
 import { invalidRequest, notFound } from '@tocsin/http';
 import { insertOf } from '@tocsin/resources';
-import {
-  brokenConstraint,
-  type Instant,
-  type Knex,
-  namesFirst,
-  type PreparedStatement,
-  runPrepared,
-} from '@tocsin/runtime';
+import { brokenConstraint, type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
 

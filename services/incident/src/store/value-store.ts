@@ -1,5 +1,6 @@
 import type { FieldType } from '@tocsin/contracts';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { VALUE_COLUMNS, type ValueRecord, valueRows } from './value-row.ts';
 
 /** A value of an incident. */

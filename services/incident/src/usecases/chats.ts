@@ -1,4 +1,5 @@
-import { type Knex, openKeyring } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { openKeyring } from '@tocsin/runtime';
 import { type Chat, ChatError } from '../clients/chat.ts';
 import { type ChatConnection, chatConnectionStore } from '../store/chat-connection-store.ts';
 

@@ -1,6 +1,7 @@
 import type { EventWorkspace } from '@tocsin/contracts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
-import type { Clock, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Clock } from '@tocsin/runtime';
 import type { SourceDocuments } from '../clients/source-documents.ts';
 import type { Configurations } from '../store/configuration-store.ts';
 import type { FieldDefinitions } from '../store/field-definitions.ts';

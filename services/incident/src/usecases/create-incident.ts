@@ -1,4 +1,5 @@
-import { type IdempotencyKey, quotaOf } from '@tocsin/http';
+import { quotaOf } from '@tocsin/contracts';
+import type { IdempotencyKey } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
 import { newIncident } from '../domain/new-incident.ts';

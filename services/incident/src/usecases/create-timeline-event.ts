@@ -1,5 +1,6 @@
-import { type IdempotencyKey, quotaOf } from '@tocsin/http';
-import { runTogether } from '@tocsin/runtime';
+import { quotaOf } from '@tocsin/contracts';
+import type { IdempotencyKey } from '@tocsin/http';
+import { runTogether } from '@tocsin/postgres';
 import { checkWritable } from '../domain/lifecycle.ts';
 import { bytesOf } from '../domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, type TimelineEventProperties } from '../domain/timeline-event.ts';

@@ -1,5 +1,7 @@
-import { DomainError, type ErrorCode, type IdempotencyClaim, quotaOf } from '@tocsin/http';
-import type { Knex, Logger } from '@tocsin/runtime';
+import { quotaOf } from '@tocsin/contracts';
+import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { checkWritable } from '../domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from '../domain/source/document.ts';

@@ -1,5 +1,7 @@
-import { checkRevision, quotaOf } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import { quotaOf } from '@tocsin/contracts';
+import { checkRevision } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../domain/configuration.ts';
 import type { Incident } from '../domain/incident.ts';
 import { archive, checkWritable, close, reopen, resolve, restore, type Transition } from '../domain/lifecycle.ts';

@@ -1,5 +1,5 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { type Cursors, invalidRequest, visibleFrom, type WorkspaceContext } from '@tocsin/http';
+import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/contracts';
+import { type Cursors, invalidRequest, visibleFrom } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { customPredicates } from '../domain/custom-filter.ts';
 import { conversions, type MrrProjection, mrrProjection } from '../domain/exchange-rates.ts';

@@ -1,5 +1,5 @@
-import { pullPages } from '@tocsin/service';
-import type { Knex } from '@tocsin/runtime';
+import { pullPages } from '@tocsin/service-host';
+import type { Knex } from '@tocsin/postgres';
 import type { Owners } from '../clients/owners.ts';
 import { type ReplicaOwner, replicaStore, type ReplicaVersion } from '../store/replica-store.ts';
 

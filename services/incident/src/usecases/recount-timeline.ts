@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { summaryOf } from '../domain/timeline-event.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { summaryStore, type WrongSummary } from '../store/summary-store.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidRequest, type WorkspaceContext } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { invalidRequest } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
 import type { IncidentProperties } from '../domain/incident.ts';
 import { replicaStore } from '../store/replica-store.ts';
 import { unlessStale, type Freshness } from './replicas.ts';

@@ -1,5 +1,5 @@
 import type { CatalogChangePage, CustomFieldChangePage, UserChangePage } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { ChangesFrom } from '../clients/owners.ts';
 import { type ReplicaOwner, replicaStore } from '../store/replica-store.ts';
 import { pullReplica } from './pull-replica.ts';

@@ -1,6 +1,8 @@
-import { DomainError, serviceUnavailable, type WorkspaceContext } from '@tocsin/http';
-import { boundedCache, type Knex, type Logger, type Versions } from '@tocsin/runtime';
-import type { ReplicaPulls } from '@tocsin/service';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { DomainError, serviceUnavailable } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, type Logger, type Versions } from '@tocsin/runtime';
+import type { ReplicaPulls } from '@tocsin/service-host';
 import type { Owners } from '../clients/owners.ts';
 import { type ReplicaOwner, replicaStore, type ReplicaVersion } from '../store/replica-store.ts';
 import { pullReplica } from './pull-replica.ts';

@@ -1,5 +1,6 @@
 import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
-import { commitWith, type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { commitWith, type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { type Change, changesBetween } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
 import { shortenChanges } from '../domain/large-changes.ts';

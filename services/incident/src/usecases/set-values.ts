@@ -1,4 +1,5 @@
-import { notFound, type WorkspaceContext } from '@tocsin/http';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { notFound } from '@tocsin/http';
 import { changesBetween } from '../domain/changes.ts';
 import type { Fields } from '../domain/fields.ts';
 import { checkWritable } from '../domain/lifecycle.ts';

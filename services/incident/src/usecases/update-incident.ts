@@ -1,5 +1,5 @@
 import { checkRevision } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { selectEntry, type Configuration } from '../domain/configuration.ts';
 import { changesBetween } from '../domain/changes.ts';
 import type { Incident, IncidentProperties } from '../domain/incident.ts';

@@ -1,4 +1,5 @@
-import { serviceUnavailable, type WorkspaceContext } from '@tocsin/http';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { serviceUnavailable } from '@tocsin/http';
 import type { Configuration } from '../domain/configuration.ts';
 import { ConfigurationChanged } from '../store/configuration-store.ts';
 import type { Dependencies } from './context.ts';

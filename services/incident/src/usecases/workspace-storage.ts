@@ -1,5 +1,6 @@
-import { quotaOf, type WorkspaceContext } from '@tocsin/http';
-import { boundedCache, type Knex, type Logger, startPeriodicTask } from '@tocsin/runtime';
+import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, type Logger, startPeriodicTask } from '@tocsin/runtime';
 import { checkStorage, type StorageWrite } from '../domain/storage-quota.ts';
 import { storageStore } from '../store/storage-store.ts';
 

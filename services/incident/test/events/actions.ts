@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import type { TimelineEventWire } from '../../src/http/timeline-wire.ts';

@@ -1,5 +1,4 @@
-import type { EventData, EventType, QUEUES } from '@tocsin/contracts';
-import type { Scope } from '@tocsin/http';
+import type { EventData, EventType, QUEUES, Scope } from '@tocsin/contracts';
 
 /** The kinds of resources that the event feed has events of, and the scope that reads each (contract: Event feed). */
 const SCOPES = {

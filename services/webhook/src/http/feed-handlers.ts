@@ -1,5 +1,7 @@
-import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, type Principal, visibleFrom } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Principal } from '@tocsin/contracts';
+import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, visibleFrom } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Time } from '../store/time.ts';
 import type { FeedCursors } from '../usecases/feed-cursors.ts';
 import type { FeedEpoch } from '../usecases/feed-epoch.ts';

@@ -1,5 +1,5 @@
-import { ceilTimestamp } from '@tocsin/contracts';
-import { DEFAULT_LIMIT, invalidRequest, type Principal } from '@tocsin/http';
+import { ceilTimestamp, type Principal } from '@tocsin/contracts';
+import { DEFAULT_LIMIT, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { FEED_TYPES, readableTypes } from '../domain/feed-types.ts';

@@ -1,4 +1,5 @@
-import { type Instant, type Knex, addMilliseconds, type PreparedStatement } from '@tocsin/runtime';
+import type { Knex, PreparedStatement } from '@tocsin/postgres';
+import { type Instant, addMilliseconds } from '@tocsin/runtime';
 
 /**
  * A point in a workspace's history: the number of its latest incident and the time by our clock. The number decides

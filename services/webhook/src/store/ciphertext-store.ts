@@ -1,4 +1,5 @@
-import type { Knex, Sealed } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Sealed } from '@tocsin/runtime';
 
 export const CIPHERTEXT_KINDS = ['secret', 'url'] as const;
 export type CiphertextKind = (typeof CIPHERTEXT_KINDS)[number];

@@ -1,11 +1,5 @@
-import {
-  type Instant,
-  type Knex,
-  type PreparedStatement,
-  runPrepared,
-  runTogether,
-  type Sealed,
-} from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../domain/delivery.ts';
 import type { Destination } from '../domain/limits.ts';
 import { type SecretRow, toSealed } from './secret-store.ts';

@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { AttemptResult, DeliveryStatus, FailureReason, InternalFailure } from '../domain/delivery.ts';
 
 /** A delivery as operators see it. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 
 export interface StoredEpoch {

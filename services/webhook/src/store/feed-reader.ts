@@ -1,4 +1,5 @@
-import { type Instant, type Knex, runPrepared } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 
 /** An event of the feed; `body` is the message as it came from the broker. */
 export interface FeedEvent {

@@ -1,10 +1,5 @@
-import {
-  type Knex,
-  listenForNotifications,
-  type Logger,
-  type NotificationListener,
-  runPrepared,
-} from '@tocsin/runtime';
+import { type Knex, listenForNotifications, type NotificationListener, runPrepared } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
 import type { TailEvent } from '../domain/feed-tail.ts';
 import { FEED_CHANNEL } from './feed-writer.ts';
 

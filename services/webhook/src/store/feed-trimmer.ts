@@ -1,4 +1,5 @@
-import { type Instant, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { lockFeeds } from './feed-writer.ts';
 
 /** How many events one run deletes at most, and of how many workspaces one transaction. */

@@ -1,4 +1,5 @@
-import { type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { currentTime } from './time.ts';
 
 /** An event that the feed may not have yet. */

@@ -1,11 +1,5 @@
-import {
-  addMilliseconds,
-  type Instant,
-  type Knex,
-  type PreparedStatement,
-  runTogether,
-  runPrepared,
-} from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether, runPrepared } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   budget,
   type Budget,

@@ -1,4 +1,5 @@
-import { type Instant, type Knex, runPrepared, type Sealed } from '@tocsin/runtime';
+import { type Knex, runPrepared } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
 
 export interface SecretRow {
   key_id: string;

@@ -1,5 +1,6 @@
 import { notFound } from '@tocsin/http';
-import { type Instant, type Knex, type PreparedStatement, runTogether, type Sealed } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
 interface SubscriptionRow {

@@ -1,4 +1,5 @@
-import { type Clock, type Instant, type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import type { Clock, Instant } from '@tocsin/runtime';
 
 /** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
 export type ReadTime = (db: Knex) => Promise<Instant>;

@@ -1,5 +1,6 @@
 import { serviceUnavailable } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 import { activityStore } from '../store/activity-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';

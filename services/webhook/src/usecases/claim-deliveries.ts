@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { addMilliseconds, commitWith, runTogether } from '@tocsin/runtime';
+import { commitWith, runTogether } from '@tocsin/postgres';
+import { addMilliseconds } from '@tocsin/runtime';
 import { chooseFairly } from '../domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../domain/limits.ts';
 import { type Claim, findCandidates, leaseStatement, returnDueStatement, toClaim } from '../store/claim-store.ts';

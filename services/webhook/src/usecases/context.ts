@@ -1,4 +1,5 @@
-import type { Knex, Logger } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { IncidentClient } from '../clients/incidents.ts';
 import type { Sender } from '../clients/sender.ts';

@@ -1,4 +1,5 @@
-import { type Knex, type Logger, runInBackground } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { type Logger, runInBackground } from '@tocsin/runtime';
 import { isAsComplete, isSameDatabase } from '../domain/fingerprint.ts';
 import { feedEpochStore } from '../store/feed-epoch-store.ts';
 

@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Knex, type Metrics } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
 import { feedReader } from '../store/feed-reader.ts';
 import type { Time } from '../store/time.ts';
 

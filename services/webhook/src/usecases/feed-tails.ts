@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Knex, type Logger, RequestWork, runForRequest, startPeriodicTask } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { type Logger, RequestWork, runForRequest, startPeriodicTask } from '@tocsin/runtime';
 import { type FeedTail, feedTail, type TailPage, type TailQuery } from '../domain/feed-tail.ts';
 import { feedTailReader, listenForRecordedEvents } from '../store/feed-tail-reader.ts';
 

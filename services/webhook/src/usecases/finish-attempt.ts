@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { decideRetry, type Outcome, type RetryDecision } from '../domain/delivery.ts';
 import { MAX_CONSECUTIVE_FAILURES, type Subscription } from '../domain/subscription.ts';
 import type { Claim } from '../store/claim-store.ts';

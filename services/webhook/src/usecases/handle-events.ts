@@ -1,5 +1,5 @@
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
-import { commitWith, type Knex, runTogether } from '@tocsin/runtime';
+import { commitWith, type Knex, runTogether } from '@tocsin/postgres';
 import { resourceOf } from '../domain/feed-types.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../store/feed-writer.ts';
 import {

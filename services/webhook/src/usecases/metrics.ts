@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Knex, type Metrics } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { Counter, Gauge, Histogram, type Metrics } from '@tocsin/runtime';
 import { DEAD_LETTER_REASONS, FAILURE_REASONS, INTERNAL_FAILURES } from '../domain/delivery.ts';
 import { deliveryStore } from '../store/delivery-store.ts';
 import type { ReadTime } from '../store/time.ts';

@@ -1,4 +1,5 @@
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { PreparedRequest } from '@tocsin/safe-http';
 import { retryAt } from '../domain/delivery.ts';
 import { windowEnd } from '../domain/limits.ts';

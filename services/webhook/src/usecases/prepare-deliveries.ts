@@ -1,6 +1,6 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
 import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/runtime';
+import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../domain/envelope.ts';
 import { activeStatement } from '../store/activity-store.ts';
 import { knownStatement, lengthsStatement, queueStatement } from '../store/delivery-store.ts';

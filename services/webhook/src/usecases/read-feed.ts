@@ -1,5 +1,6 @@
 import { MAX_PAGE_BYTES } from '@tocsin/http';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import { type FeedEvent, type FeedFilter, feedReader } from '../store/feed-reader.ts';
 import { cursorExpired } from './feed-cursors.ts';
 

@@ -1,5 +1,6 @@
 import { invalidState, notFound } from '@tocsin/http';
-import { addMilliseconds, type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds } from '@tocsin/runtime';
 import { DEADLINE, type DeliveryLimits, MAX_REDELIVERIES } from '../domain/delivery.ts';
 import { deliveryLogStore, type LoggedDelivery } from '../store/delivery-log-store.ts';
 import { deliveryStore } from '../store/delivery-store.ts';

@@ -1,4 +1,5 @@
-import type { Instant, Knex, Sealed } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
 import type { PreparedRequest } from '@tocsin/safe-http';
 import { signedHeaders } from '../domain/signature.ts';
 import { secretStore } from '../store/secret-store.ts';

@@ -1,4 +1,5 @@
-import { addMilliseconds, type Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds } from '@tocsin/runtime';
 import { deleteRecordedBefore } from '../store/feed-trimmer.ts';
 import type { Time } from '../store/time.ts';
 import type { FeedMetrics } from './feed-metrics.ts';

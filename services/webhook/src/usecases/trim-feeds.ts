@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { deleteExcess } from '../store/feed-trimmer.ts';
 import type { FeedMetrics } from './feed-metrics.ts';
 

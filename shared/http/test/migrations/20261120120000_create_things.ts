@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { createIdempotencyTable } from '../../src/idempotency-keys.ts';
 
 export async function up(knex: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { createInboxTable } from '../../src/inbox.ts';
 import { createOutboxTable } from '../../src/outbox.ts';
 

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { createDeadLetterTable } from '../../src/outbox.ts';
 
 export async function up(knex: Knex): Promise<void> {

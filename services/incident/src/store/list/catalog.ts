@@ -1,4 +1,5 @@
-import { ENTRY_BYTES, type Knex, latestVersionCache } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import { ENTRY_BYTES, latestVersionCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../domain/compare-text.ts';
 import { fold } from '../../domain/fold.ts';
 

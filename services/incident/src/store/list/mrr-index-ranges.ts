@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { ListFilters } from '../../domain/list-filters.ts';
 import { TOO_MANY, readCurrencies } from '../mrr-parts.ts';
 import { compare } from './filters.ts';

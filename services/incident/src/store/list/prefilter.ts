@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../contains-text.ts';
 import { manyGrams, searchedGrams } from '../text-grams.ts';

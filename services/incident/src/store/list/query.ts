@@ -1,5 +1,6 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import type { Instant, Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../../domain/configuration.ts';
 import type { CustomPredicate } from '../../domain/custom-filter.ts';
 import type { Conversion } from '../../domain/exchange-rates.ts';

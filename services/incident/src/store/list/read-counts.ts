@@ -1,5 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../contains-text.ts';
 import { customConditions, customLookups } from './custom-filters.ts';

@@ -30,7 +30,7 @@
  * `MAX_COMPARED_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
  */
 import type { Listed } from '@tocsin/resources';
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import type { Incident } from '../../domain/incident.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';

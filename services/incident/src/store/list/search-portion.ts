@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/runtime';
+import type { Knex } from '@tocsin/postgres';
 import { COLUMNS, positionColumns, type PositionedRow } from './positioned-rows.ts';
 import type { SegmentRequest, SortSegment } from './segments.ts';
 import { all, run, type Sql, sql } from './sql.ts';

@@ -1,4 +1,4 @@
-import { type Knex, type namesFirst, type PreparedStatement, preparesFirst, runOnce } from '@tocsin/runtime';
+import { type Knex, type namesFirst, type PreparedStatement, preparesFirst, runOnce } from '@tocsin/postgres';
 
 type Scalar = string | number | boolean | null;
 type Value = Scalar | readonly Scalar[];

@@ -1,0 +1,31 @@
+import { setting } from '@tocsin/runtime';
+import { DATABASE_DEADLINES } from './database-deadlines.ts';
+
+const postgres = setting.url(['postgres:', 'postgresql:']);
+
+/** `<SERVICE>_DATABASE_URL` has priority; without it a service uses its own role on the server of `DATABASE_URL`. */
+export const databaseSettings = {
+  DATABASE_URL: postgres.default('postgres://postgres@127.0.0.1:5432/tocsin'),
+  /**
+   * At least a connection for a request, another one that it needs meanwhile, and one for background work. By default two
+   * processes of each app fit into the 97 connections that PostgreSQL has for them by default.
+   */
+  DATABASE_POOL_SIZE: setting.integer({ min: 3, max: 500 }).default(7),
+  /** Statement time of a request that only reads; operations have ten seconds in all. */
+  DATABASE_READ_TIMEOUT_MS: setting.integer({ min: 500, max: 8_000 }).default(DATABASE_DEADLINES.read),
+};
+
+/** The options of a pool that follow from `databaseSettings`. */
+export const poolOptions = (read: { DATABASE_POOL_SIZE: number; DATABASE_READ_TIMEOUT_MS: number }) => ({
+  poolSize: read.DATABASE_POOL_SIZE,
+  deadlines: { read: read.DATABASE_READ_TIMEOUT_MS },
+});
+
+export const ownDatabaseUrl = postgres.optional();
+
+/** The URL of the same database with another role, such as the one that owns a service's schema. */
+export function urlForRole(databaseUrl: string, role: string): string {
+  const parsed = new URL(databaseUrl);
+  parsed.username = role;
+  return parsed.href;
+}

@@ -1,0 +1,214 @@
+import knexFactory, { type Knex } from 'knex';
+import pg from 'pg';
+import { sharedLimits, unsharedLimits } from './connection-shares.ts';
+import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
+import type { PreparedStatement, PreparedStatements, RowsOfEach } from './direct-query.ts';
+import { instantFromPostgres } from './instant-from-postgres.ts';
+import { PooledClient, type PooledConfig } from './pooled-client.ts';
+import type { PooledConnection } from './pooled-connection.ts';
+import { runStatement } from './run-statement.ts';
+import { runDirectly } from './transactions.ts';
+
+export type { Knex, PreparedStatement };
+
+export interface DatabaseOptions {
+  url: string;
+  /** The connection's search path. */
+  schema: string;
+  /** Shown in `pg_stat_activity`. */
+  application: string;
+  poolSize: number;
+  /** Whether requests of several workspaces use the pool, so that each may use only a share of it. Default: no. */
+  shared?: boolean;
+  /** Instead of the defaults. */
+  deadlines?: Partial<DatabaseDeadlines>;
+}
+
+/** The type `text[]`, which the driver does not name. */
+const TEXT_ARRAY = 1009 as unknown as typeof pg.types.builtins.TEXT;
+
+const readAnyArray = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[];
+
+/** Most arrays are empty or have elements without quotation marks, which need no parser. */
+function textsFromPostgres(text: string): string[] {
+  if (text === '{}') return [];
+  return /["\\]|NULL/i.test(text) ? readAnyArray(text) : text.slice(1, -1).split(',');
+}
+
+const parsers = new pg.TypeOverrides();
+// All IDs and counts are below 2^53.
+parsers.setTypeParser(pg.types.builtins.INT8, Number);
+parsers.setTypeParser(pg.types.builtins.TIMESTAMPTZ, instantFromPostgres);
+parsers.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+parsers.setTypeParser(TEXT_ARRAY, textsFromPostgres);
+
+/**
+ * Statements are short and their data is mostly in memory: a random page costs little more than a sequential one, and
+ * JIT compilation and parallel workers cost more than they save.
+ */
+const PLANNING = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
+
+/** So that the server ends sessions of a client that has vanished: after 45 seconds. */
+const SERVER_KEEPALIVE =
+  '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=45000';
+
+/** A setting's value in the options of a connection, where spaces separate options. */
+const optionValue = (value: string) => value.replaceAll(/[\\\s]/g, String.raw`\$&`);
+
+const sessionOptions = (schema: string) =>
+  `-c timezone=UTC -c search_path=${optionValue(pg.escapeIdentifier(schema))} ${PLANNING} ${SERVER_KEEPALIVE}`;
+
+/** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
+const KEEPALIVE_DELAY = 5_000;
+
+/** Opens a connection pool on one service's schema. `bigint` is read as a number and `timestamptz` as an `Instant`. */
+export function openDatabase(options: DatabaseOptions): Knex {
+  const deadlines = { ...DATABASE_DEADLINES, ...options.deadlines };
+  const limits = options.shared === true ? sharedLimits(options.poolSize) : unsharedLimits(options.poolSize);
+  const config: PooledConfig = {
+    client: PooledClient,
+    connection: {
+      connectionString: options.url,
+      application_name: options.application,
+      connectionTimeoutMillis: deadlines.connect,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
+      statement_timeout: deadlines.statement,
+      idle_in_transaction_session_timeout: 30_000,
+      options: sessionOptions(options.schema),
+      types: parsers,
+    } as Knex.PgConnectionConfig,
+    pooling: { limits, deadlines },
+    // A proof that an unused connection works may precede the attempt to open another one.
+    acquireConnectionTimeout: deadlines.proof + deadlines.connect + 1_000,
+    // knex would print to the console what it also throws.
+    log: { warn: () => undefined, error: () => undefined },
+    // Error messages contain the statement and are logged; its parameters must not be.
+    compileSqlOnError: false,
+    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000, createTimeoutMillis: deadlines.connect + 1_000 },
+  };
+  return knexFactory(config);
+}
+
+/**
+ * Runs a named prepared statement, which Postgres parses once per connection. For the statements that run most often.
+ * @param db may be a transaction; the statement is then part of it
+ */
+export async function runPrepared<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
+  const [rows] = await runAll(db, [{ name, text, values }]);
+  return rows as Row[];
+}
+
+/**
+ * Runs statements one after the other, in one round trip. In the isolation level READ COMMITTED each has a snapshot of its
+ * own, so it sees what was committed before it began. If one fails, those after it are not executed. Returns the rows of
+ * each.
+ * @param db may be a transaction; the statements are then part of it. Otherwise they are a transaction of their own
+ */
+export const runTogether = async <Rows extends readonly unknown[]>(
+  db: Knex,
+  statements: PreparedStatements<Rows>,
+): Promise<RowsOfEach<Rows>> => (await runAll(db, statements)) as RowsOfEach<Rows>;
+
+/**
+ * Runs the last statements of a transaction like `runTogether`, and commits it in the same round trip. Nothing may follow
+ * but the end of the transaction's function.
+ */
+export const commitWith = async <Rows extends readonly unknown[]>(
+  trx: Knex.Transaction,
+  statements: PreparedStatements<Rows>,
+): Promise<RowsOfEach<Rows>> => (await runAll(trx, statements, { commit: true })) as RowsOfEach<Rows>;
+
+async function runAll(
+  db: Knex,
+  statements: readonly PreparedStatement[],
+  { commit = false } = {},
+): Promise<unknown[][]> {
+  const client = db.client as PooledClient;
+  const connection: PooledConnection = await client.acquireConnection();
+  try {
+    return await runDirectly(connection, statements, { types: parsers, commit });
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
+
+/** A connection of a pool, while one function uses it. */
+export interface BorrowedConnection {
+  /** Runs statements without parameters in one round trip, and returns the rows of each. */
+  runTogether(statements: readonly string[]): Promise<pg.QueryResultRow[][]>;
+  run(text: string, values: readonly unknown[]): Promise<pg.QueryResultRow[]>;
+}
+
+/** Between statements that are sent together. */
+export const STATEMENT_SEPARATOR = ';\n';
+
+/**
+ * Works with one connection. For a frequent transaction: its BEGIN and COMMIT are sent together with other statements.
+ * A transaction that is still open at the end is rolled back by closing the connection.
+ */
+export async function withConnection<Result>(
+  db: Knex,
+  work: (connection: BorrowedConnection) => Promise<Result>,
+): Promise<Result> {
+  const client = db.client as PooledClient;
+  const connection: PooledConnection = await client.acquireConnection();
+  try {
+    return await work({
+      runTogether: async (statements) => {
+        const text = statements.join(STATEMENT_SEPARATOR);
+        // One result for each statement, which the types of pg do not know.
+        const results: pg.QueryResult<pg.QueryResultRow> | pg.QueryResult<pg.QueryResultRow>[] = await runStatement(
+          connection,
+          { sql: text },
+          async () => connection.query<pg.QueryResultRow>(text),
+        );
+        return [results].flat().map(({ rows }) => rows);
+      },
+      run: async (text, values) => {
+        const { rows } = await runStatement(connection, { sql: text }, async () =>
+          connection.query<pg.QueryResultRow>(text, [...values]),
+        );
+        return rows;
+      },
+    });
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
+
+/** Runs a statement that is not worth preparing, with `$1` and so on for its values. Takes less time than `db.raw`. */
+export const runOnce = async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
+  runPrepared<Row>(db, '', text, values);
+
+/** Each connection keeps a prepared statement for as long as it lives. */
+const MAX_TEXTS = 32;
+
+/**
+ * For statements that code composes, and of whose texts a few are executed most of the time. Returns a function that
+ * names a statement if its text is one of the first that it got.
+ * @param name of the prepared statements, which get numbers
+ */
+export function namesFirst(name: string): (text: string, values: unknown[]) => PreparedStatement {
+  const names = new Map<string, string>();
+  return (text, values) => {
+    if (names.size < MAX_TEXTS && !names.has(text)) names.set(text, `${name}-${names.size}`);
+    return { name: names.get(text) ?? '', text, values };
+  };
+}
+
+/** Like `namesFirst`, but runs the statement: like `runPrepared` if it has a name, and else like `runOnce`. */
+export function preparesFirst(name: string) {
+  const named = namesFirst(name);
+  return async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
+    runPrepared<Row>(db, named(text, values).name, text, values);
+}
+
+/** Whether nothing has ended in the pool for a minute, although something was asked of it. */
+export const isDatabaseStuck = (database: Knex): boolean => (database.client as PooledClient).watch.isStuck;
+
+/** The name of the constraint that a statement violated; `undefined` if it failed for another reason. */
+export function brokenConstraint(error: unknown): string | undefined {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return typeof code === 'string' && code.startsWith('23') && typeof constraint === 'string' ? constraint : undefined;
+}

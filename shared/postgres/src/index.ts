@@ -1,0 +1,27 @@
+export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
+export { createIndexConcurrently } from './concurrent-index.ts';
+export {
+  type BorrowedConnection,
+  brokenConstraint,
+  commitWith,
+  type DatabaseOptions,
+  isDatabaseStuck,
+  type Knex,
+  namesFirst,
+  openDatabase,
+  type PreparedStatement,
+  preparesFirst,
+  runOnce,
+  runPrepared,
+  runTogether,
+  STATEMENT_SEPARATOR,
+  withConnection,
+} from './database.ts';
+export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
+export { observeDatabase } from './database-metrics.ts';
+export { databaseReadiness, type DatabaseReadiness } from './database-readiness.ts';
+export { databaseSettings, ownDatabaseUrl, poolOptions, urlForRole } from './database-settings.ts';
+export { listMigrations, migrate, type MigrationOptions, type SchemaOwner } from './migrate.ts';
+export { listenForNotifications, type NotificationListener } from './notifications.ts';
+export { ensureDatabase, ensureSchemaOwner } from './schema-owner.ts';
+export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';

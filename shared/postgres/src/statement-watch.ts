@@ -1,0 +1,273 @@
+import { DatabaseCallError } from './database-call-error.ts';
+import type { DatabaseDeadlines } from './database-deadlines.ts';
+import type { CancelReason, PooledConnection, RunningStatement } from './pooled-connection.ts';
+import { addressOf, cancelStatement, responds, type ServerAddress } from './postgres-signals.ts';
+import { currentRequest, runInBackground } from '@tocsin/runtime';
+
+/** Milliseconds between two looks at the statements that run. */
+const INTERVAL = 100;
+/** Looks without anything to do before the timer stops. */
+const IDLE_LOOKS = 50;
+/** Milliseconds that each statement has even if its request has used up its time: enough for a ROLLBACK. */
+const SHORTEST_TIME = 250;
+
+const SERVER_GONE = 'the database server does not respond';
+
+/** What a destroyed connection did: it had a statement that did not end, its whole server was silent, or nothing. */
+export type AbandonReason = 'statement' | 'server' | 'unused';
+
+/** The connections to one address. */
+interface Server {
+  address: ServerAddress;
+  connections: Set<PooledConnection>;
+  /** When something last arrived from it. */
+  heardAt: number;
+  probing: boolean;
+}
+
+/**
+ * Ends every wait of a pool for its server. One timer looks at all statements, so that a statement costs no timer of
+ * its own.
+ */
+export class StatementWatch {
+  readonly #deadlines: DatabaseDeadlines;
+  readonly #waiting: () => number;
+  readonly #onLook: () => void;
+  readonly #onCancel: (reason: CancelReason) => void;
+  readonly #onAbandon: (reason: AbandonReason) => void;
+  readonly #onServerGone: () => void;
+  readonly #running = new Set<RunningStatement>();
+  readonly #servers = new Map<string, Server>();
+  readonly #serverOf = new WeakMap<PooledConnection, Server>();
+  #timer: NodeJS.Timeout | undefined;
+  #lookedAt = 0;
+  #idleLooks = 0;
+  /** Milliseconds in which the event loop was blocked, so that no response could be read. */
+  #blocked = 0;
+  /** Since when the database has been asked for something and has not responded. */
+  #quietSince: number | undefined;
+  /** Since when something has been asked for and nothing has ended, in whatever way. */
+  #unservedSince: number | undefined;
+
+  /**
+   * @param options.waiting how many wait for a connection
+   * @param options.onLook called at each look
+   * @param options.onServerGone called when all connections to a server were destroyed
+   */
+  constructor(options: {
+    deadlines: DatabaseDeadlines;
+    waiting: () => number;
+    onLook: () => void;
+    onCancel: (reason: CancelReason) => void;
+    onAbandon: (reason: AbandonReason) => void;
+    onServerGone: () => void;
+  }) {
+    this.#deadlines = options.deadlines;
+    this.#waiting = options.waiting;
+    this.#onLook = options.onLook;
+    this.#onCancel = options.onCancel;
+    this.#onAbandon = options.onAbandon;
+    this.#onServerGone = options.onServerGone;
+  }
+
+  /** Milliseconds on a clock that stands still while the event loop is blocked. */
+  readonly now = (): number => performance.now() - this.#blocked;
+
+  /** Whether the database responds, or is not asked for anything. */
+  get isServing(): boolean {
+    const { silence } = this.#deadlines;
+    // A probe is under way after `silence`; its response takes a moment.
+    return this.#quietSince === undefined || this.now() - this.#quietSince < 1.5 * silence;
+  }
+
+  /** Whether nothing has ended for a long time, although something was asked for. */
+  get isStuck(): boolean {
+    return this.#unservedSince !== undefined && this.now() - this.#unservedSince >= this.#deadlines.stuck;
+  }
+
+  /** Somebody needs a connection or a result. */
+  demand(): void {
+    if (this.#quietSince === undefined) this.#quietSince = this.now();
+    if (this.#unservedSince === undefined) this.#unservedSince = this.#quietSince;
+    if (this.#timer === undefined) this.#startLooking();
+  }
+
+  /** Something has ended: a statement, an attempt to connect, the use of a connection. */
+  progress(): void {
+    this.#unservedSince = this.#hasDemand() ? this.now() : undefined;
+  }
+
+  connected(connection: PooledConnection): void {
+    const address = addressOf(connection);
+    const key = JSON.stringify(address);
+    const server = this.#servers.get(key) ?? { address, connections: new Set(), heardAt: 0, probing: false };
+    this.#servers.set(key, server);
+    server.connections.add(connection);
+    this.#serverOf.set(connection, server);
+    connection.once('end', () => {
+      server.connections.delete(connection);
+      if (server.connections.size === 0) this.#servers.delete(key);
+    });
+    connection.usedAt = this.now();
+    this.#heard(server);
+  }
+
+  /** @param count of the statements that are sent at once; each may take its time on the server */
+  started(connection: PooledConnection, count = 1): RunningStatement {
+    const { statement, statementMargin } = this.#deadlines;
+    return this.#start(connection, count * statement + statementMargin);
+  }
+
+  #start(connection: PooledConnection, timeout: number): RunningStatement {
+    this.demand();
+    const request = currentRequest();
+    const startedAt = this.now();
+    const statement: RunningStatement = {
+      connection,
+      request,
+      startedAt,
+      deadline: startedAt + timeout,
+      cancelled: undefined,
+    };
+    request?.statementStarted(startedAt);
+    this.#running.add(statement);
+    connection.statements.add(statement);
+    return statement;
+  }
+
+  /** @param hasResponded whether the server has sent a result or an error */
+  ended(statement: RunningStatement, hasResponded: boolean): void {
+    const { connection, request } = statement;
+    const now = this.now();
+    request?.statementEnded(now);
+    this.#running.delete(statement);
+    connection.statements.delete(statement);
+    connection.usedAt = now;
+    const server = this.#serverOf.get(connection);
+    if (hasResponded && server !== undefined) this.#heard(server);
+    this.progress();
+  }
+
+  /** Whether an unused connection still works. One that was used a moment ago does. */
+  async proves(connection: PooledConnection): Promise<boolean> {
+    const { unused, proof } = this.#deadlines;
+    if (this.now() - connection.usedAt < unused) return true;
+    const statement = this.#start(connection, proof);
+    const works = await connection.query('select 1').then(
+      () => true,
+      () => false,
+    );
+    this.ended(statement, works);
+    return works;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #hasDemand = () => this.#running.size > 0 || this.#waiting() > 0;
+
+  #heard(server: Server): void {
+    server.heardAt = this.now();
+    this.#quietSince = this.#hasDemand() ? server.heardAt : undefined;
+  }
+
+  #startLooking(): void {
+    this.#lookedAt = performance.now();
+    this.#idleLooks = 0;
+    // In the next phase of the event loop: after a block, responses that have arrived are read before the statements are
+    // looked at.
+    const look = () => setImmediate(() => this.#look());
+    this.#timer = runInBackground(() => setInterval(look, INTERVAL).unref());
+  }
+
+  #look(): void {
+    if (this.#timer === undefined) return;
+    const late = performance.now() - this.#lookedAt - INTERVAL;
+    if (late > INTERVAL) this.#blocked += late;
+    this.#lookedAt = performance.now();
+    const now = this.now();
+    for (const statement of this.#running) this.#lookAtStatement(statement, now);
+    for (const server of this.#servers.values()) this.#lookAtServer(server, now);
+    this.#onLook();
+    this.#idleLooks = this.#hasDemand() ? 0 : this.#idleLooks + 1;
+    if (this.#idleLooks >= IDLE_LOOKS) this.stop();
+  }
+
+  #lookAtStatement(statement: RunningStatement, now: number): void {
+    const { connection, request, cancelled, startedAt } = statement;
+    if (connection.failure !== undefined) return;
+    if (now >= statement.deadline) {
+      this.#giveUp(statement, 'the database has not responded in time');
+    } else if (cancelled !== undefined) {
+      if (now - cancelled.at >= this.#deadlines.cancel) this.#giveUp(statement, 'a cancelled statement has not ended');
+    } else if (request?.readOnly === true) {
+      if (request.isClientGone()) this.#cancel(statement, 'client_gone');
+      else if (request.statementTime(now) >= this.#deadlines.read && now - startedAt >= SHORTEST_TIME) {
+        this.#cancel(statement, 'timeout');
+      }
+    }
+  }
+
+  #cancel(statement: RunningStatement, reason: CancelReason): void {
+    const { connection } = statement;
+    statement.cancelled = { at: this.now(), reason };
+    this.#onCancel(reason);
+    // The request may arrive late and hit another statement.
+    connection.doNotReuse('a statement was cancelled');
+    const { session } = connection;
+    if (session !== undefined) void cancelStatement(session, this.#deadlines.cancel);
+  }
+
+  /** Destroys the connection of a statement, and the unused ones that have not been heard of since it began. */
+  #giveUp({ connection, startedAt }: RunningStatement, reason: string): void {
+    this.#abandon(connection, 'statement', reason);
+    for (const other of this.#serverOf.get(connection)?.connections ?? []) {
+      const isUnused = other.permit === undefined && other.statements.size === 0;
+      if (isUnused && other.usedAt <= startedAt) this.#abandon(other, 'unused', 'another connection does not respond');
+    }
+  }
+
+  #abandon(connection: PooledConnection, reason: AbandonReason, message: string): void {
+    if (connection.failure !== undefined) return;
+    this.#onAbandon(reason);
+    connection.abandon(message);
+  }
+
+  /** Probes a server that has sent nothing for a while, although statements wait for it. */
+  #lookAtServer(server: Server, now: number): void {
+    const { silence, probe } = this.#deadlines;
+    if (server.probing || now - server.heardAt < silence || !this.#isAwaited(server, now - silence)) return;
+    server.probing = true;
+    void responds(server.address, probe).then((isAlive) => {
+      server.probing = false;
+      if (isAlive) this.#heard(server);
+      else if (server.heardAt <= now) {
+        for (const connection of server.connections) this.#abandon(connection, 'server', SERVER_GONE);
+        this.#onServerGone();
+      }
+    });
+  }
+
+  /** Whether a statement that began before then waits for the server. */
+  #isAwaited({ connections }: Server, before: number): boolean {
+    for (const { statements, failure } of connections) {
+      if (failure !== undefined) continue;
+      for (const { startedAt } of statements) if (startedAt <= before) return true;
+    }
+    return false;
+  }
+}
+
+/** What a caller learns when a statement fails: why this process has cancelled it or destroyed its connection. */
+export function explainFailure({ connection, cancelled }: RunningStatement, error: unknown): unknown {
+  const { failure } = connection;
+  // A new error for each statement, because knex puts the statement into the message.
+  if (cancelled?.reason === 'client_gone')
+    return new DatabaseCallError('abandoned', 'the client has gone', { cause: error });
+  if (failure !== undefined) return new DatabaseCallError(failure.failure, failure.message, { cause: error });
+  return cancelled === undefined
+    ? error
+    : new DatabaseCallError('timeout', 'the statement took too long', { cause: error });
+}

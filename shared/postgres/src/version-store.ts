@@ -1,0 +1,74 @@
+import type { Knex } from 'knex';
+import type { Instant } from '@tocsin/runtime';
+
+/**
+ * The version of one workspace's data in the service that owns it. It counts changes and is stored in the service's
+ * table `workspace_versions` (`workspace_id`, `version`, `changed_at`).
+ */
+export function versionStore(db: Knex, workspaceId: number) {
+  return {
+    /** 0 before the first change. */
+    async current(): Promise<number> {
+      const row = await db('workspace_versions')
+        .where({ workspace_id: workspaceId })
+        .first<{ version: number } | undefined>('version');
+      return row?.version ?? 0;
+    },
+
+    /**
+     * Increments the version; the transaction stores it in the rows that it changes. The version's row stays locked
+     * until the transaction ends, so versions become visible in order, and a reader of one sees all changes up to it.
+     */
+    async next(): Promise<number> {
+      const [row] = await db('workspace_versions')
+        .insert({ workspace_id: workspaceId, version: 1 })
+        .onConflict('workspace_id')
+        .merge({ version: db.raw('workspace_versions.version + 1'), changed_at: db.fn.now() })
+        .returning<{ version: number }[]>('version');
+      return (row as { version: number }).version;
+    },
+
+    /**
+     * Raises the version above what replicas have seen, after the owner's database was restored to an earlier moment. It
+     * leaves a gap, so that no replica takes a single event for the next change and considers itself complete.
+     */
+    async raiseAbove(seen: number): Promise<number> {
+      const [row] = await db('workspace_versions')
+        .insert({ workspace_id: workspaceId, version: seen + VERSION_GAP })
+        .onConflict('workspace_id')
+        .merge({
+          version: db.raw('greatest(workspace_versions.version, ?) + ?', [seen, VERSION_GAP]),
+          changed_at: db.fn.now(),
+        })
+        .returning<{ version: number }[]>('version');
+      return (row as { version: number }).version;
+    },
+  };
+}
+
+/** By how much a version rises that is raised above what replicas have seen. */
+export const VERSION_GAP = 2;
+
+/** A workspace and its version. */
+export interface WorkspaceVersion {
+  workspaceId: number;
+  version: number;
+}
+
+/**
+ * Lists workspaces whose version changed after a moment of the database's clock, by ID.
+ * @param options.since all workspaces if `undefined`
+ */
+export async function changedVersions(
+  db: Knex,
+  options: { since: Instant | undefined; afterWorkspace: number; limit: number },
+): Promise<WorkspaceVersion[]> {
+  const { since, afterWorkspace, limit } = options;
+  const query = db('workspace_versions').where('workspace_id', '>', afterWorkspace);
+  if (since !== undefined) query.where('changed_at', '>', since);
+  const rows = await query
+    .orderBy('workspace_id')
+    .limit(limit)
+    .select<{ workspace_id: number; version: number }[]>('workspace_id', 'version');
+  return rows.map((row) => ({ workspaceId: row.workspace_id, version: row.version }));
+}

@@ -1,0 +1,8 @@
+import { expect, test } from '@jest/globals';
+import { urlForRole } from '../src/index.ts';
+
+test('the URL of a role keeps everything but the user', () => {
+  expect(urlForRole('postgres://admin:s%40@db:5433/tocsin?sslmode=require', 'tocsin_incident')).toBe(
+    'postgres://tocsin_incident:s%40@db:5433/tocsin?sslmode=require',
+  );
+});

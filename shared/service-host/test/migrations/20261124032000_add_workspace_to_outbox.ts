@@ -1,0 +1,10 @@
+import { addWorkspaceToOutbox } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/postgres';
+
+export async function up(knex: Knex): Promise<void> {
+  await addWorkspaceToOutbox(knex);
+}
+
+export async function down(): Promise<void> {
+  // The test database is dropped.
+}
