@@ -22,6 +22,7 @@ import { ownerTeams } from './store/owner-teams.ts';
 import { catalogs } from './store/list/catalog.ts';
 import { sweepKeyStorage } from './store/storage-store.ts';
 import { chats, type ChatTimeout } from './usecases/chats.ts';
+import { importTurns } from './usecases/import-turns.ts';
 import type { Dependencies } from './usecases/context.ts';
 import { startProvisioner } from './usecases/provisioner.ts';
 import { replicas } from './usecases/replicas.ts';
@@ -87,6 +88,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       ca: overrides.ca,
       timeout: overrides.documentTimeout,
     }),
+    importTurns: importTurns(),
     wakeProvisioner: provisioner.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));

@@ -12,7 +12,8 @@ test('the limit of concurrent documents of one workspace does not affect the oth
     resolve: async () => ['127.0.0.1'],
     ca: receiver.ca,
   });
-  const read = async (workspaceId: number) => documents.read(receiver.url(), workspaceId);
+  const read = async (workspaceId: number, url = receiver.url()) =>
+    documents.read(url, workspaceId, async (result) => result);
   const TOO_MANY = { status: 'failed', reason: 'Too many documents are being imported at the moment' };
   receiver.respond = () => behave.hang();
   const slow: Promise<unknown>[] = [];
@@ -22,7 +23,7 @@ test('the limit of concurrent documents of one workspace does not affect the oth
   }
   // All workspaces together have a limit too; rejected URLs do not count.
   expect(await read(5)).toEqual(TOO_MANY);
-  expect(await documents.read('http://localhost/', 1)).toMatchObject({ status: 'unsupported' });
+  expect(await read(1, 'http://localhost/')).toMatchObject({ status: 'unsupported' });
   await eventually(() => receiver.requests.length === 64, { what: 'all requests' });
 
   receiver.closeConnections();
@@ -39,9 +40,10 @@ test('a document may be in a network that the operator opened, on its port only'
     resolve: async () => ['127.0.0.1'],
     ca: receiver.ca,
   });
+  const read = async (url: string) => documents.read(url, 1, async (result) => result);
   receiver.respond = () => behave.answer(404);
-  expect(await documents.read(receiver.url('/', '127.0.0.1'), 1)).toMatchObject({ status: 'unavailable' });
-  expect(await documents.read('https://127.0.0.1:1/', 1)).toMatchObject({
+  expect(await read(receiver.url('/', '127.0.0.1'))).toMatchObject({ status: 'unavailable' });
+  expect(await read('https://127.0.0.1:1/')).toMatchObject({
     status: 'unsupported',
     reason: expect.stringContaining('WEBHOOK_ALLOWED_NETWORKS'),
   });

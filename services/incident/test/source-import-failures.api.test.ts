@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Knex } from '@tocsin/postgres';
 import { type Answer, behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
+import { freshWorkspace } from './fields.ts';
 import { openOwnDatabase } from './service.ts';
 
 let receiver: Receiver;
@@ -204,6 +205,33 @@ describe('changes during the fetch', () => {
     expect((await client.get(path)).body).toEqual({ incident: body.incident });
     expect(service.logged()).toContain('cannot save the events of a document');
   });
+});
+
+test('imports that wait for the database leave connections to others', async () => {
+  const waiting = async () => {
+    const { rows } = await database.raw(
+      `select count(*)::integer as count from pg_locks where not granted and relation = 'timeline_events'::regclass`,
+    );
+    return rows[0].count as number;
+  };
+  const workspaces = Array.from({ length: 3 }, () => freshWorkspace(service));
+  const blocker = await database.transaction();
+  await blocker.raw('lock table timeline_events in access exclusive mode');
+  const imports = workspaces.flatMap((workspace) =>
+    Array.from({ length: 3 }, async () => declareFrom(workspace.client, receiver.url())),
+  );
+  try {
+    await eventually(() => receiver.requests.length === imports.length, { what: 'all documents' });
+    await eventually(async () => (await waiting()) >= 2, { what: 'imports that save' });
+    const other = freshWorkspace(service);
+    const path = await other.declare();
+    expect((await other.client.get(path)).status).toBe(200);
+    expect((await other.client.get('/api/v1/incidents')).status).toBe(200);
+  } finally {
+    await blocker.rollback();
+  }
+  const results = await Promise.all(imports);
+  expect(results.map(({ body }) => body.source_timeline_import.status)).toEqual(imports.map(() => 'imported'));
 });
 
 describe('the time limit', () => {

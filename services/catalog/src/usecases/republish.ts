@@ -19,6 +19,7 @@ export async function republish(
   { workspace, seen, now }: { workspace: EventWorkspace; seen: number; now: Instant },
 ): Promise<number> {
   const version = await versionStore(trx, workspace.id).raiseAbove(seen);
+  await teamStore(trx, workspace.id).lockHierarchy();
   const origin = { occurredAt: now, workspace, requestId: null };
   for (const table of ['teams', 'services'] as const) {
     await trx(table).where({ workspace_id: workspace.id }).update({ version });

@@ -19,7 +19,7 @@ const DEFAULT_TIMEOUT = 10_000;
 const MAX_BYTES = 1_048_576;
 /** Milliseconds; a failed lookup is reported at the next full step, so that its duration reveals nothing. */
 const LOOKUP_FAILURE_STEP = 1_000;
-/** Bounds the memory: each import may hold a whole document. */
+/** Bounds the memory: each import may hold a whole document, until its events are saved. */
 const MAX_CONCURRENT = 64;
 /** Slow servers of one workspace must not block the imports of others. */
 const MAX_CONCURRENT_PER_WORKSPACE = 16;
@@ -35,8 +35,11 @@ export type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'
 
 /** Fetches the documents that timelines are imported from (contract: Timeline imports). */
 export interface SourceDocuments {
-  /** Fetches a document once, without retries. Failures of the remote server are results and do not reject. */
-  read(url: string, workspaceId: number): Promise<DocumentResult>;
+  /**
+   * Fetches a document once, without retries, and returns what `use` makes of it. Failures of the remote server are
+   * results and do not reject. The import counts as running until `use` ends.
+   */
+  read<Result>(url: string, workspaceId: number, use: (document: DocumentResult) => Promise<Result>): Promise<Result>;
 }
 
 export interface SourceDocumentsOptions {
@@ -52,32 +55,36 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
   const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
   /** One entry for each running import. */
   const activeWorkspaceIds: number[] = [];
+  const fetchDocument = async (url: string): Promise<DocumentResult> => {
+    const start = performance.now();
+    const response = await http.request({
+      url,
+      method: 'GET',
+      timeout,
+      maxBodyBytes: MAX_BYTES,
+      prepare: async () => ({ headers: HEADERS }),
+    });
+    if (!isAddressFailure(response)) return toResult(response, parse);
+    const elapsed = performance.now() - start;
+    await delay(
+      Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
+    );
+    return NO_ADDRESS;
+  };
+
   return {
-    read: async (url, workspaceId) => {
+    read: async (url, workspaceId, use) => {
       const urlProblem = findUrlProblem(url, allowed);
-      if (urlProblem !== undefined) return { status: 'unsupported', reason: urlProblem };
+      if (urlProblem !== undefined) return use({ status: 'unsupported', reason: urlProblem });
       if (
         activeWorkspaceIds.length >= MAX_CONCURRENT ||
         activeWorkspaceIds.filter((id) => id === workspaceId).length >= MAX_CONCURRENT_PER_WORKSPACE
       ) {
-        return { status: 'failed', reason: 'Too many documents are being imported at the moment' };
+        return use({ status: 'failed', reason: 'Too many documents are being imported at the moment' });
       }
       activeWorkspaceIds.push(workspaceId);
-      const start = performance.now();
       try {
-        const response = await http.request({
-          url,
-          method: 'GET',
-          timeout,
-          maxBodyBytes: MAX_BYTES,
-          prepare: async () => ({ headers: HEADERS }),
-        });
-        if (!isAddressFailure(response)) return await toResult(response, parse);
-        const elapsed = performance.now() - start;
-        await delay(
-          Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
-        );
-        return NO_ADDRESS;
+        return await use(await fetchDocument(url));
       } finally {
         activeWorkspaceIds.splice(activeWorkspaceIds.indexOf(workspaceId), 1);
       }

@@ -8,6 +8,7 @@ import type { FieldDefinitions } from '../store/field-definitions.ts';
 import type { Catalogs } from '../store/list/catalog.ts';
 import type { OwnerTeams } from '../store/owner-teams.ts';
 import type { Chats } from './chats.ts';
+import type { ImportTurns } from './import-turns.ts';
 import type { Replicas } from './replicas.ts';
 import type { WorkspaceStorage } from './workspace-storage.ts';
 
@@ -21,6 +22,7 @@ export interface Dependencies {
   ownerTeams: OwnerTeams;
   catalogs: Catalogs;
   documents: SourceDocuments;
+  importTurns: ImportTurns;
   chats: Chats;
   storage: WorkspaceStorage;
   /** Makes the relay publish the outbox now; call it after the commit. */

@@ -63,11 +63,17 @@ export async function importSourceTimeline(dependencies: Dependencies, command: 
 }
 
 async function attempt(dependencies: Dependencies, command: ImportCommand): Promise<ImportResult> {
+  const { documents, importTurns } = dependencies;
+  const workspaceId = command.principal.workspace.id;
   let sourceImport: SourceImport;
   try {
-    const document = await dependencies.documents.read(command.incident.docUrl, command.principal.workspace.id);
-    if (document.status === 'imported') return await saveEvents(dependencies, command, document);
-    sourceImport = document;
+    const result = await documents.read(command.incident.docUrl, workspaceId, async (document) =>
+      document.status === 'imported'
+        ? importTurns.run(workspaceId, async () => saveEvents(dependencies, command, document))
+        : document,
+    );
+    if ('reply' in result) return result;
+    sourceImport = result;
   } catch (error) {
     const reason = error instanceof DomainError ? reasonOf(error) : undefined;
     if (reason === undefined) command.log.error({ err: error }, 'cannot save the events of a document');
