@@ -58,7 +58,7 @@ describe('what is remembered in Postgres', () => {
     let late: Promise<unknown> | undefined;
     const givenUp = remember().once(event, async (client) => {
       await effect(event.id)(client);
-      late = client.query('select pg_sleep(60)').catch((error: unknown) => error);
+      late = client.query('select pg_sleep(2)').catch((error: unknown) => error);
       throw new HandlerGivenUp('given up');
     });
     await expect(givenUp).rejects.toThrow('given up');

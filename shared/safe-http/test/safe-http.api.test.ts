@@ -8,9 +8,7 @@ let receiver: Receiver;
 beforeAll(async () => void (receiver = await startReceiver({ names: [NAME, '127.0.0.1'] })));
 afterAll(async () => receiver.stop());
 // No test may leave a connection open.
-afterEach(async () =>
-  eventually(() => receiver.connections === 0, { what: 'all connections to close', within: 3_000 }),
-);
+afterEach(async () => eventually(() => receiver.connections === 0, { what: 'all connections to close' }));
 beforeEach(() => {
   receiver.respond = () => behave.answer(204);
   receiver.handshake = 'tls';
