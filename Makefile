@@ -37,9 +37,10 @@ migrate: install ## Create or update the database, roles and schemas (DATABASE_U
 admin: install ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
 	@$(RUN) admin -- $(ARGS)
 
+# These tests wait for most of their time, so that two processors are enough for four workers.
 .PHONY: test
 test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
-	@$(RUN) test -- $(ARGS) --ignoreProjects system
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some

@@ -18,12 +18,12 @@ const servers = {
 export default {
   // On a busy machine, whole systems and browsers are slow.
   testTimeout: 120_000,
-  maxWorkers: 3,
+  maxWorkers: Number(process.env.TOCSIN_TEST_WORKERS ?? 2),
   testSequencer: '<rootDir>/infra/verification/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/verification/jest/summary-reporter.ts'],
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(*.api|*.system).test.ts']),
     project('api', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.api.test.ts'], servers),
-    project('system', ['<rootDir>/infra/test/**/*.system.test.ts'], servers),
+    project('system', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.system.test.ts'], servers),
   ],
 };

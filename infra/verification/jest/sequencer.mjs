@@ -1,21 +1,20 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** How many other tests run between two tests of the whole system. */
-const BETWEEN = 6;
+/** The longest test files of both tiers, in the order in which they start. */
+const LONGEST = [
+  ...['attacks', 'embedded', 'faults', 'feed', 'backup', 'consume', 'events-package', 'shortages', 'doctor'],
+  ...['database-outage', 'chat', 'dead-letters', 'fuzz', 'relay-order', 'broker-loss', 'rolling-restart'],
+  ...['limits', 'live-api', 'page-bytes', 'upstreams', 'consumer', 'batch-consumer', 'list-rare', 'timeline-model'],
+  ...['custom-fields', 'deliveries', 'database-deadlines', 'values-fuzz', 'migrate', 'changes', 'waiting'],
+];
 
-/**
- * Spreads the tests of the whole system, which are long and keep all processors busy, so that they hardly run at the same
- * time, and none of them runs alone at the end.
- */
-export default class SpreadSystemTests extends Sequencer {
+/** Runs the longest test files first, so that none of them runs alone at the end. */
+export default class LongestFirst extends Sequencer {
   sort(tests) {
-    const sorted = [...super.sort(tests)];
-    const isSystem = ({ path }) => path.endsWith('.system.test.ts');
-    const system = sorted.filter(isSystem).sort((a, b) => (a.path < b.path ? -1 : 1));
-    const others = sorted.filter((test) => !isSystem(test));
-    return [
-      ...system.flatMap((test, index) => [test, ...others.slice(index * BETWEEN, (index + 1) * BETWEEN)]),
-      ...others.slice(system.length * BETWEEN),
-    ];
+    const rank = ({ path }) => {
+      const index = LONGEST.findIndex((name) => new RegExp(`/${name}\\.(api|system)\\.test\\.ts$`).test(path));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
   }
 }

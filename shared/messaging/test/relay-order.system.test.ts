@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exchangeName } from '@tocsin/contracts';
 import { eventually, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
@@ -11,6 +12,8 @@ import { incidentArchived, type MessagingDatabase, messagingDatabase } from './d
 
 const SUBJECTS = 12;
 const RELAYS = ['relay-a', 'relay-b', 'relay-c'];
+/** Changes whose events have not arrived yet. */
+const BACKLOG = 500;
 
 interface Published {
   id: string;
@@ -83,11 +86,14 @@ describeWithBroker('relays in several processes', () => {
       });
     });
 
-  /** Changes subjects at the same time until `isDone`. */
+  /** Changes subjects at the same time until `isDone`, not much faster than the changes are published. */
   const changeUntil = async (isDone: () => boolean) => {
     let next = 0;
     const writers = Array.from({ length: 4 }, async () => {
-      while (!isDone()) await change(1 + ((next += 5) % SUBJECTS));
+      while (!isDone()) {
+        if (total() - arrived.length > BACKLOG) await delay(20);
+        else await change(1 + ((next += 5) % SUBJECTS));
+      }
     });
     await Promise.all(writers);
   };
