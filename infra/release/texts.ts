@@ -1,5 +1,7 @@
 /** Changes of the files that name the version. Each function takes a file's content and returns the new one. */
 
+import { releasesIn } from '../verification/compat/last-release.ts';
+
 const SEMVER = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const UNRELEASED = '## Unreleased\n';
 
@@ -15,10 +17,6 @@ export function checkVersion(version: string, present: string, changelog: string
     throw new Error(`${version}: must not be less than ${present}`);
   }
 }
-
-/** The versions that a changelog has, newest first. */
-export const releasesIn = (changelog: string): string[] =>
-  [...changelog.matchAll(/^## (\d\S*)/gm)].flatMap(([, version]) => version ?? []);
 
 /**
  * Moves what is unreleased under a heading of the version and its date.

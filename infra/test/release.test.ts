@@ -5,12 +5,12 @@ import { ROOT } from '../environment.ts';
 import {
   checkVersion,
   releaseChangelog,
-  releasesIn,
   setImageTags,
   setImageVersion,
   setLockVersions,
   setPackageVersion,
 } from '../release/texts.ts';
+import { releasesIn } from '../verification/compat/last-release.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 

@@ -1,13 +1,10 @@
 import type pg from 'pg';
 import type { AppName } from '../../apps.ts';
 import type { Fault } from '../systems/faults.ts';
+import type { ReceiverName, ReceiverPath } from '../systems/receiver-urls.ts';
+import type { Outcome, ReceivedAnswer, SentRequest } from '../systems/send.ts';
+import type { Workspace } from '../systems/workspaces.ts';
 import type { Route } from './routes.ts';
-
-/**
- * How a request of an attacker ended: with a status, with a connection that was closed before a response was complete
- * (`closed`), or not at all (`silent`).
- */
-export type Outcome = number | 'closed' | 'silent';
 
 /** An attack that one workspace, client or broken connection can make. */
 export interface Attack {
@@ -30,36 +27,6 @@ export interface Attack {
   run(context: AttackContext): Promise<void>;
 }
 
-/** A workspace with one API key with all scopes, at the default limits. */
-export interface Workspace {
-  readonly id: number;
-  readonly host: string;
-  readonly token: string;
-}
-
-export interface AttackRequest {
-  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  path: string;
-  /** Sent as JSON; text and bytes are sent as they are. */
-  body?: unknown;
-  headers?: Record<string, string>;
-  /** The loopback address that the request comes from. */
-  from?: string;
-  /** Characters of the response's body that are kept; 4,096 by default. */
-  kept?: number;
-}
-
-export interface AttackAnswer {
-  outcome: Outcome;
-  headers: NodeJS.Dict<string | string[]>;
-  /** The beginning of the body. */
-  text: string;
-  /** Of the body, as far as it was received. */
-  bytes: number;
-  /** Milliseconds until the response was complete. */
-  ms: number;
-}
-
 /** What an attack works with. Everything before `begin` is preparation: it is neither counted nor measured. */
 export interface AttackContext {
   readonly isShort: boolean;
@@ -78,7 +45,7 @@ export interface AttackContext {
   pause(milliseconds: number): Promise<void>;
   untilOver(): Promise<void>;
   /** Sends a request, counts how it ends, and discards the body except its beginning. */
-  send(workspace: Workspace, request: AttackRequest): Promise<AttackAnswer>;
+  send(workspace: Workspace, request: SentRequest): Promise<ReceivedAnswer>;
   /** Counts a request that is sent in another way. */
   countRequest(): void;
   /** Counts the end of such a request. */
@@ -93,9 +60,6 @@ export interface AttackContext {
   /** Reports that this machine does not allow the attack. */
   skip(reason: string): void;
 }
-
-export type ReceiverName = 'hostile' | 'honest' | 'documents';
-export type ReceiverPath = '/hang' | '/slow' | '/endless' | '/headers' | '/trickle' | '/accept' | '/events';
 
 /** What the attacker's process reports at the end of an attack. */
 export interface AttackResult {

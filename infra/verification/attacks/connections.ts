@@ -1,6 +1,7 @@
 import net from 'node:net';
-import type { AttackContext, Workspace } from './attack.ts';
-import { ATTACKER_ADDRESS } from '../systems/send.ts';
+import type { AttackContext } from './attack.ts';
+import type { Workspace } from '../systems/workspaces.ts';
+import { SENDER_ADDRESS } from '../systems/send.ts';
 
 /** A connection to the gateway on which the attack writes bytes of its own. */
 export interface Connection {
@@ -18,7 +19,7 @@ export interface ConnectionOptions {
 
 /** Connects, and counts each response by its status; of requests without a response, when the connection is closed. */
 export async function connect(context: AttackContext, options: ConnectionOptions): Promise<Connection> {
-  const { requests, reads = true, from = ATTACKER_ADDRESS } = options;
+  const { requests, reads = true, from = SENDER_ADDRESS } = options;
   let unanswered = requests;
   for (let request = 0; request < requests; request += 1) context.countRequest();
   const connected = Promise.withResolvers<void>();

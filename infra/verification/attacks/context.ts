@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import pg from 'pg';
-import type { AttackContext, AttackResult, Outcome, Workspace } from './attack.ts';
+import type { AttackContext, AttackResult } from './attack.ts';
+import type { Outcome } from '../systems/send.ts';
+import type { Workspace } from '../systems/workspaces.ts';
 import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
 import { receiverUrl } from '../systems/receiver-urls.ts';
 import { send } from '../systems/send.ts';

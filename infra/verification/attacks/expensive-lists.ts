@@ -1,4 +1,5 @@
-import type { AttackContext, Workspace } from './attack.ts';
+import type { AttackContext } from './attack.ts';
+import type { Workspace } from '../systems/workspaces.ts';
 import { copyIncident, copyValues, create, createIncident } from './hostile-data.ts';
 
 /** Sorts that do not follow the order of creation. */

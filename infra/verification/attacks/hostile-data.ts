@@ -1,4 +1,6 @@
-import type { AttackContext, AttackRequest, Workspace } from './attack.ts';
+import type { AttackContext } from './attack.ts';
+import type { SentRequest } from '../systems/send.ts';
+import type { Workspace } from '../systems/workspaces.ts';
 
 /**
  * Creates a resource by a request while an attack is prepared, and returns it.
@@ -7,7 +9,7 @@ import type { AttackContext, AttackRequest, Workspace } from './attack.ts';
 export async function create<Resource = { id: number }>(
   context: AttackContext,
   workspace: Workspace,
-  { path, body }: Pick<AttackRequest, 'path' | 'body'>,
+  { path, body }: Pick<SentRequest, 'path' | 'body'>,
 ): Promise<Resource> {
   const { outcome, text } = await context.send(workspace, {
     method: 'POST',

@@ -1,4 +1,5 @@
-import type { AttackResult, Workspace } from './attack.ts';
+import type { AttackResult } from './attack.ts';
+import type { Workspace } from '../systems/workspaces.ts';
 import type { Fault } from '../systems/faults.ts';
 import type { Route, Victim } from './routes.ts';
 import type { TargetAddress } from '../systems/target.ts';

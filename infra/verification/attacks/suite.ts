@@ -2,6 +2,7 @@ import { BUSY_MACHINE, type Mode } from '../systems/local-harness.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack, AttackResult } from './attack.ts';
 import { startAttacker } from './attacker-process.ts';
+import { createVictim } from './create-victim.ts';
 import { startMeasuring } from './measure.ts';
 import type { VictimSummary } from './messages.ts';
 import { connectionsOf } from '../systems/processes.ts';
@@ -59,8 +60,7 @@ export async function runSuite(options: {
   const target = await startTarget(mode, isShort ? BUSY_MACHINE : {});
   let victims: Victims | undefined;
   try {
-    const slugs = Array.from({ length: VICTIMS }, (_, index) => `victim-${index + 1}`);
-    const created = await Promise.all(slugs.map(async (slug) => target.createVictim(slug)));
+    const created = await Promise.all(Array.from({ length: VICTIMS }, async () => createVictim(target)));
     victims = startVictims({ gateway: target.gateway, victims: created, every: timing.every });
     await watch(victims, INCIDENT_ROUTES, WARM_UP);
     const rows: Row[] = [];

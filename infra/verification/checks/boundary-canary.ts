@@ -10,6 +10,10 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'gateway/src/store/forgotten.ts': ['./sessions.ts'], // no-dead-file
   'gateway/src/store/sessions.ts': ['./gone.ts'], // no-unresolvable
   'infra/embedded/main.ts': ['../../services/alpha/src/store/things.ts'], // infra-entry-points-only
+  'infra/verification/bench/main.ts': ['../compat/main.ts'], // verification-side-by-side
+  'infra/verification/compat/main.ts': ['../systems/system.ts'],
+  'infra/verification/systems/system.ts': ['../../test/helper.ts'], // verification-tools-below
+  'infra/test/helper.ts': [],
   'services/alpha/src/administration.ts': ['./http/routes.ts'], // layer-administration
   'services/alpha/src/app.ts': ['./administration.ts', './config.ts'], // layer-app
   'services/alpha/src/clients/beta.ts': ['../store/things.ts'], // layer-clients

@@ -90,6 +90,18 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     { path: `${APP}src/`, pathNot: `${APP}src/${ENTRY_POINTS}` },
   ),
   rule(
+    'verification-tools-below',
+    'what starts and fills systems knows neither the measurements nor the tests',
+    { path: '^infra/verification/(?:jest|seed|servers|statements|systems)/' },
+    { path: '^infra/(?:verification/(?:attacks|bench|checks|compat)|test)/' },
+  ),
+  rule(
+    'verification-side-by-side',
+    'attacks, benches and compatibility runs share only the tools below them',
+    { path: '^infra/verification/(attacks|bench|compat)/' },
+    { path: '^infra/verification/(?:attacks|bench|compat)/', pathNot: '^infra/verification/$1/' },
+  ),
+  rule(
     'no-import-of-infra',
     'apps and packages do not depend on how they are run',
     { path: '^(?:gateway|services|shared)/', pathNot: '/test/' },

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../../environment.ts';
-import { releasesIn } from '../../release/texts.ts';
+
+/** The versions that a changelog has, newest first. */
+export const releasesIn = (changelog: string): string[] =>
+  [...changelog.matchAll(/^## (\d\S*)/gm)].flatMap(([, version]) => version ?? []);
 
 /** The version of the last release, as CHANGELOG.md has it; undefined before the first one. Its tag is `v<version>`. */
 export const lastRelease = (): string | undefined =>

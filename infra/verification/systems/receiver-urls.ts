@@ -1,4 +1,5 @@
-import type { ReceiverName, ReceiverPath } from '../attacks/attack.ts';
+export type ReceiverName = 'hostile' | 'honest' | 'documents';
+export type ReceiverPath = '/hang' | '/slow' | '/endless' | '/headers' | '/trickle' | '/accept' | '/events';
 
 /** Addresses of their own: the limits by address must not make the receivers affect each other. */
 export const RECEIVER_ADDRESSES: Readonly<Record<ReceiverName, string>> = {

@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { behave, startReceiver } from '@tocsin/testing';
-import type { ReceiverPath } from '../attacks/attack.ts';
-import { RECEIVER_ADDRESSES } from './receiver-urls.ts';
+import { behave, type Receiver, startReceiver } from '@tocsin/testing';
+import { RECEIVER_ADDRESSES, type ReceiverPath } from './receiver-urls.ts';
 
 /** How the receiver responds, by path. */
 const BEHAVIOURS: Readonly<Record<ReceiverPath, behave.Behaviour>> = {
@@ -35,26 +35,35 @@ function documentOf(count: number): string {
   return JSON.stringify({ events });
 }
 
-/** The receivers of webhooks and the servers of documents that attacks use. */
-export interface Receivers {
-  port: number;
-  /** Makes the apps trust the receivers and accept their addresses. */
+/** A receiver of webhooks on several loopback addresses, for apps that run as processes. */
+export interface TrustedReceiver {
+  receiver: Receiver;
+  /** Make the apps trust its certificate and accept its addresses. */
   settings: Record<string, string>;
   stop(): Promise<void>;
 }
 
-export async function startReceivers(folder: string): Promise<Receivers> {
-  const addresses = Object.values(RECEIVER_ADDRESSES);
+export async function startTrustedReceiver(addresses: readonly string[]): Promise<TrustedReceiver> {
   const receiver = await startReceiver({ names: addresses, host: '0.0.0.0' });
-  receiver.respond = ({ path: requested }) => BEHAVIOURS[requested as ReceiverPath];
-  const certificate = path.join(folder, 'receivers.pem');
+  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-receiver-'));
+  const certificate = path.join(folder, 'receiver.pem');
   await writeFile(certificate, receiver.ca);
   return {
-    port: receiver.port,
+    receiver,
     settings: {
       WEBHOOK_TEST_RECEIVERS: addresses.map((address) => `${address}:${receiver.port}`).join(','),
       NODE_EXTRA_CA_CERTS: certificate,
     },
-    stop: receiver.stop,
+    stop: async () => {
+      await receiver.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
+}
+
+/** Starts the receivers of webhooks and the servers of documents that attacks use. */
+export async function startHostileReceivers(): Promise<TrustedReceiver> {
+  const started = await startTrustedReceiver(Object.values(RECEIVER_ADDRESSES));
+  started.receiver.respond = ({ path: requested }) => BEHAVIOURS[requested as ReceiverPath];
+  return started;
 }

@@ -1,11 +1,10 @@
 import type { Environment } from '@tocsin/runtime';
 import pg from 'pg';
 import { openGatewayDatabase } from '../../../gateway/src/administration.ts';
-import type { Workspace } from '../attacks/attack.ts';
-import { workspaceFactory } from './workspaces.ts';
 import { findInstance } from '../../data-dir.ts';
 import type { RunningCommand } from './commands.ts';
 import type { LocalHarness, Mode } from './local-harness.ts';
+import { type Workspace, workspaceFactory } from './workspaces.ts';
 
 /** The apps, with access to their database. */
 export interface RunningInstance {

@@ -1,8 +1,37 @@
 import { Agent, request } from 'node:http';
-import type { AttackAnswer, AttackRequest, Workspace } from '../attacks/attack.ts';
+import type { Workspace } from './workspaces.ts';
 
-/** Attackers do not share the victims' address, which has limits of its own. */
-export const ATTACKER_ADDRESS = '127.0.0.2';
+/**
+ * How a request ended: with a status, with a connection that was closed before a response was complete
+ * (`closed`), or not at all (`silent`).
+ */
+export type Outcome = number | 'closed' | 'silent';
+
+export interface SentRequest {
+  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  path: string;
+  /** Sent as JSON; text and bytes are sent as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** The loopback address that the request comes from. */
+  from?: string;
+  /** Characters of the response's body that are kept; 4,096 by default. */
+  kept?: number;
+}
+
+export interface ReceivedAnswer {
+  outcome: Outcome;
+  headers: NodeJS.Dict<string | string[]>;
+  /** The beginning of the body. */
+  text: string;
+  /** Of the body, as far as it was received. */
+  bytes: number;
+  /** Milliseconds until the response was complete. */
+  ms: number;
+}
+
+/** Not the address of other clients on this machine: each address has limits of its own. */
+export const SENDER_ADDRESS = '127.0.0.2';
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
@@ -10,13 +39,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 export async function send(
   gateway: { host: string; port: number },
   workspace: Workspace,
-  attack: AttackRequest & { signal: AbortSignal },
-): Promise<AttackAnswer> {
-  const { method = 'GET', path, body, headers, from = ATTACKER_ADDRESS, kept = 4_096, signal } = attack;
-  const { promise, resolve } = Promise.withResolvers<AttackAnswer>();
+  sent: SentRequest & { signal: AbortSignal },
+): Promise<ReceivedAnswer> {
+  const { method = 'GET', path, body, headers, from = SENDER_ADDRESS, kept = 4_096, signal } = sent;
+  const { promise, resolve } = Promise.withResolvers<ReceivedAnswer>();
   const start = performance.now();
   let bytes = 0;
-  const settle = (answer: Pick<AttackAnswer, 'outcome' | 'headers' | 'text'>) =>
+  const settle = (answer: Pick<ReceivedAnswer, 'outcome' | 'headers' | 'text'>) =>
     resolve({ ...answer, bytes, ms: performance.now() - start });
   const fail = () => settle({ outcome: signal.aborted ? 'silent' : 'closed', headers: {}, text: '' });
   const payload =

@@ -4,11 +4,10 @@ import { startInstance } from './running-instance.ts';
 import type { Environment } from '@tocsin/runtime';
 import { eventually, httpClient, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import type pg from 'pg';
-import type { Workspace } from '../attacks/attack.ts';
 import { type Faults, faults } from './faults.ts';
 import { findProcesses, type Processes } from './processes.ts';
-import { startReceivers } from './receivers.ts';
-import type { Victim } from '../attacks/routes.ts';
+import { startHostileReceivers, type TrustedReceiver } from './receivers.ts';
+import type { Workspace } from './workspaces.ts';
 
 /** What other processes need to reach the system. */
 export interface TargetAddress {
@@ -26,9 +25,8 @@ export interface Target extends TargetAddress {
   processes(): Promise<Processes>;
   readonly sql: pg.Client;
   faults: Faults;
-  /** Creates a workspace for an attacker, with an API key. */
+  /** Creates a workspace with an API key. */
   createWorkspace(): Promise<Workspace>;
-  createVictim(slug: string): Promise<Victim>;
   /** Kills all apps and waits for new ones, after an attack from which they did not recover. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -48,7 +46,7 @@ export async function startTarget(mode: Mode, settings: Environment = {}): Promi
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
-    const receivers = await startReceivers(harness.folder);
+    const receivers = await startHostileReceivers();
     const redis = await tcpProxy(servers.redisUrl);
     const broker = await tcpProxy(servers.amqpUrl);
     closing.push(receivers.stop, redis.close, broker.close);
@@ -64,7 +62,7 @@ async function startApps(options: {
   harness: LocalHarness;
   redis: TcpProxy;
   broker: TcpProxy;
-  receivers: { port: number; settings: Record<string, string> };
+  receivers: TrustedReceiver;
   settings: Environment;
   closing: (() => Promise<unknown>)[];
   stop: () => Promise<void>;
@@ -105,7 +103,7 @@ async function startApps(options: {
     get databaseUrl() {
       return instance.databaseUrl;
     },
-    receiverPort: receivers.port,
+    receiverPort: receivers.receiver.port,
     internalUrl,
     processes,
     get sql() {
@@ -113,7 +111,6 @@ async function startApps(options: {
     },
     faults: own,
     createWorkspace: async () => instance.createWorkspace(),
-    createVictim: async (slug) => createVictim(slug, await harness.workspace(slug), harness.port),
     restart: async () => {
       own.heal();
       if (mode === 'embedded') {
@@ -132,20 +129,4 @@ async function startApps(options: {
       await options.stop();
     },
   };
-}
-
-/** A workspace as an ordinary one is: with a team, a service, a custom field and an incident. */
-async function createVictim(slug: string, token: string, port: number): Promise<Victim> {
-  const host = `${slug}.localhost`;
-  const client = httpClient(`http://127.0.0.1:${port}`, { Host: host, Authorization: `Bearer ${token}` });
-  const create = async (path: string, body: unknown): Promise<{ id: number }> => {
-    const answer = await client.post(`/api/v1/${path}`, body);
-    if (answer.status !== 201) throw new Error(`a victim cannot create ${path}: ${answer.text}`);
-    return Object.values(answer.body as Record<string, { id: number }>)[0] ?? { id: 0 };
-  };
-  const team = await create('teams', { name: 'Payments' });
-  await create('services', { name: 'Checkout', owner_team_id: team.id });
-  await create('custom-fields', { name: 'Customer', field_type: 'string' });
-  const incident = await create('incidents', { title: 'Checkout is slow', service: 'checkout' });
-  return { host, token, incidentId: incident.id };
 }

@@ -1,7 +1,13 @@
 import { SCOPES } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { administration } from '../../../gateway/src/administration.ts';
-import type { Workspace } from '../attacks/attack.ts';
+
+/** A workspace with one API key with all scopes, at the default limits. */
+export interface Workspace {
+  readonly id: number;
+  readonly host: string;
+  readonly token: string;
+}
 
 /** Returns a function that creates workspaces with default limits, each with a responder's key with all scopes. */
 export function workspaceFactory(gatewayDatabase: Knex): () => Promise<Workspace> {

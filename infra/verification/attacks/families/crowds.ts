@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@tocsin/testing';
-import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { flood } from '../flood.ts';
 import { createIncident } from '../hostile-data.ts';
-import { ATTACKER_ADDRESS } from '../../systems/send.ts';
+import { SENDER_ADDRESS } from '../../systems/send.ts';
 
 const VICTIM_ADDRESS = '127.0.0.1';
 
@@ -67,7 +68,7 @@ export const crowdAttacks: readonly Attack[] = [
       await flood(context, { clients: 50, total: 6_000, perSecond: 200 }, async (number) => {
         const host = number % 3 === 0 ? `unknown-${number}.localhost` : workspace.host;
         const stranger = { ...workspace, host, token: `tcs_${'x'.repeat(40)}${number}` };
-        const from = number % 2 === 0 ? ATTACKER_ADDRESS : VICTIM_ADDRESS;
+        const from = number % 2 === 0 ? SENDER_ADDRESS : VICTIM_ADDRESS;
         return context.send(stranger, { path: '/api/v1/incidents', from });
       });
     },

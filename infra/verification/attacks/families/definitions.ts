@@ -1,4 +1,5 @@
-import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
 import { copyRow, create, createIncident } from '../hostile-data.ts';
 

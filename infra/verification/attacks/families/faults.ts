@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppName, ServiceName } from '../../../apps.ts';
-import type { Attack, AttackContext, Outcome, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { Outcome } from '../../systems/send.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
 import { create } from '../hostile-data.ts';
 import { INCIDENT_ROUTES, type Route } from '../routes.ts';

@@ -1,4 +1,5 @@
-import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { connect, head } from '../connections.ts';
 import { flood } from '../flood.ts';
 import { createIncident } from '../hostile-data.ts';

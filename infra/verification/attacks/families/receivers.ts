@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Attack, AttackContext, ReceiverName, ReceiverPath, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { ReceiverName, ReceiverPath } from '../../systems/receiver-urls.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
 import { create } from '../hostile-data.ts';
 

@@ -1,4 +1,5 @@
-import type { Attack, AttackContext, Workspace } from '../attack.ts';
+import type { Attack, AttackContext } from '../attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
 import { copyIncident, copyValues, create, createIncident } from '../hostile-data.ts';
 import { createTextFields, LARGEST, largestValues, textSlug } from '../hostile-data.ts';

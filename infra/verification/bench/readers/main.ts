@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeStartFailure } from '@tocsin/runtime';
 import { eventually, openEventStream, type StreamReader } from '@tocsin/testing';
 import type { AppName } from '../../../apps.ts';
-import type { Workspace } from '../../attacks/attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { memoryOf } from '../../systems/processes.ts';
 import { send } from '../../systems/send.ts';
 import { startTarget, type Target } from '../../systems/target.ts';

@@ -1,4 +1,4 @@
-import type { Workspace } from '../../attacks/attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { administration, openGatewayDatabase } from '../../../../gateway/src/administration.ts';
 import { SCOPES } from '@tocsin/contracts';
 import { migrateConfig } from '../../../migrate/config.ts';

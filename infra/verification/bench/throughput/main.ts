@@ -7,10 +7,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
-import { startReceiver, testServers } from '@tocsin/testing';
+import { type Receiver, testServers } from '@tocsin/testing';
 import { format, resolveConfig } from 'prettier';
 import { APP_NAMES } from '../../../apps.ts';
 import { memoryOf, shareOfMemory } from '../../systems/processes.ts';
+import { startTrustedReceiver } from '../../systems/receivers.ts';
 import { ROOT } from '../../../environment.ts';
 import { findServers, releaseServers } from '../../servers/find-servers.ts';
 import { interruption } from '../../interruption.ts';
@@ -22,7 +23,6 @@ import { measureGrowth } from './growth.ts';
 import { type LoadProcess, startLoad } from './load-process.ts';
 import { type BenchOptions, benchOptions } from './options.ts';
 import { render, type Report } from './report.ts';
-import { receiverSettings, RECEIVERS } from './receivers.ts';
 import { measureReplicas } from './replicas.ts';
 import { type Bench, type CaseResult, runCase } from './run-case.ts';
 import { statementProxy } from './statement-proxy.ts';
@@ -34,25 +34,22 @@ import { createWorld } from './world.ts';
 const WARM_UP = 20_000;
 const FOR_MEMORY = 100_000;
 const CLIENTS = 16;
+/** One address for each workspace with a webhook: the limits of an address apply to all that send to it. */
+const RECEIVERS = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
 
 type Measured = Pick<Report, 'cases' | 'tail' | 'memory'>;
 
 /** Starts a system with a world, a floor and receivers, and stops them after `work`. */
 async function withBench<Result>(
   options: { load: LoadProcess; databaseServer?: string },
-  work: (
-    bench: Bench,
-    more: { system: BenchSystem; receiver: Awaited<ReturnType<typeof startReceiver>> },
-  ) => Promise<Result>,
+  work: (bench: Bench, more: { system: BenchSystem; receiver: Receiver }) => Promise<Result>,
 ): Promise<Result> {
   const { load, databaseServer } = options;
-  const receiver = await startReceiver({ names: RECEIVERS, host: '0.0.0.0' });
-  const closing: (() => Promise<unknown>)[] = [receiver.stop];
+  const { receiver, settings, stop } = await startTrustedReceiver(RECEIVERS);
+  const closing: (() => Promise<unknown>)[] = [stop];
   try {
-    const trusted = await receiverSettings(receiver);
-    closing.push(trusted.remove);
     const system = await startSystem({
-      settings: trusted.settings,
+      settings,
       ...(databaseServer !== undefined && { databaseServer }),
     });
     closing.push(system.stop);

@@ -4,7 +4,7 @@ import { eventually, httpClient, testServers } from '@tocsin/testing';
 import amqplib from 'amqplib';
 import type pg from 'pg';
 import { APPS, APP_NAMES } from '../../../apps.ts';
-import type { Workspace } from '../../attacks/attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import { findReplicas } from '../../systems/processes.ts';
 import { processesWith } from '../../systems/commands.ts';
 import { localHarness } from '../../systems/local-harness.ts';

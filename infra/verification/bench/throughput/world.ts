@@ -1,4 +1,4 @@
-import type { Workspace } from '../../attacks/attack.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
 import type { LoadProcess } from './load-process.ts';
 import { type BenchSystem, clientOf } from './system.ts';
 
