@@ -1,3 +1,4 @@
+import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { App, Environment } from '@tocsin/runtime';
@@ -18,7 +19,8 @@ import { webhookConfig } from '../services/webhook/src/config.ts';
 import { schema as webhookSchema } from '../services/webhook/src/schema.ts';
 import { freePorts } from './ports.ts';
 
-export type AppName = 'gateway' | 'incident' | 'catalog' | 'custom-field' | 'webhook';
+export { SERVICE_NAMES, type ServiceName };
+export type AppName = 'gateway' | ServiceName;
 
 /** What a caller can start an app with instead of the real thing. An app ignores what it does not use. */
 export type AppOverrides = Partial<
@@ -27,6 +29,8 @@ export type AppOverrides = Partial<
 
 /** Everything that `infra/` has to know about an app. */
 export interface AppDefinition {
+  /** What the app has, in a few words. */
+  does: string;
   /** From the top of the repository; holds `src/main.ts`. */
   folder: string;
   /** The database schema that the app owns, and the folder of its migrations. */
@@ -43,6 +47,10 @@ export interface AppDefinition {
   publishesEvents: boolean;
   /** What the app encrypts and signs for itself: purposes of secret keys. */
   ownKeys: readonly string[];
+  /** For which requests the app may reach the internet; without it, it may not. */
+  reaches?: string;
+  /** How many pods the autoscaler may start. */
+  maxPods: number;
   /** @throws ConfigError naming each setting that is missing or malformed */
   readConfig(env: Environment): unknown;
   /** Starts the app in this process. Loads its code only now, so that commands that start nothing stay small. */
@@ -52,12 +60,14 @@ export interface AppDefinition {
 }
 
 /**
- * The registry of the apps. A new service is added here; the tests then ask for its stage in the Dockerfile, its
- * Compose service and its Kubernetes manifests.
+ * The registry of the apps. A new service is added here; `npm run generate` then writes its parts of the Dockerfile, of
+ * Compose, of Kubernetes and of Prometheus' configuration.
  */
 export const APPS: Readonly<Record<AppName, AppDefinition>> = {
   gateway: {
+    does: 'The only public server.',
     folder: 'gateway',
+    maxPods: 8,
     schema: gatewaySchema,
     databaseVariable: 'GATEWAY_DATABASE_URL',
     addressVariable: 'GATEWAY_INTERNAL_URL',
@@ -73,10 +83,13 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     },
   },
   incident: {
+    does: 'Incidents, timelines, chat.',
     folder: 'services/incident',
+    reaches: 'the chat system, and documents that timelines are imported from',
+    maxPods: 8,
     schema: incidentSchema,
     databaseVariable: 'INCIDENT_DATABASE_URL',
-    addressVariable: 'INCIDENT_URL',
+    addressVariable: SERVICES.incident.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     publishesEvents: true,
@@ -92,10 +105,12 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     },
   },
   catalog: {
+    does: 'Services and teams.',
     folder: 'services/catalog',
+    maxPods: 4,
     schema: catalogSchema,
     databaseVariable: 'CATALOG_DATABASE_URL',
-    addressVariable: 'CATALOG_URL',
+    addressVariable: SERVICES.catalog.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     publishesEvents: true,
@@ -107,10 +122,12 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     },
   },
   'custom-field': {
+    does: 'Definitions of custom fields.',
     folder: 'services/custom-field',
+    maxPods: 4,
     schema: customFieldSchema,
     databaseVariable: 'CUSTOM_FIELD_DATABASE_URL',
-    addressVariable: 'CUSTOM_FIELD_URL',
+    addressVariable: SERVICES['custom-field'].address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     publishesEvents: true,
@@ -122,10 +139,13 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     },
   },
   webhook: {
+    does: 'Subscriptions, deliveries and their sender.',
     folder: 'services/webhook',
+    reaches: 'webhook receivers',
+    maxPods: 4,
     schema: webhookSchema,
     databaseVariable: 'WEBHOOK_DATABASE_URL',
-    addressVariable: 'WEBHOOK_URL',
+    addressVariable: SERVICES.webhook.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: false,
     publishesEvents: false,
@@ -143,11 +163,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
 };
 
 export const APP_NAMES = Object.keys(APPS) as AppName[];
-
-export type ServiceName = Exclude<AppName, 'gateway'>;
-
-/** The apps behind the gateway: it starts after them and stops before them. */
-export const SERVICE_NAMES = APP_NAMES.filter((name): name is ServiceName => name !== 'gateway');
 
 /** `TOCSIN_BROKER` of a running instance whose broker is in its own memory. */
 export const MEMORY_BROKER = 'memory';

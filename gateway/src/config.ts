@@ -1,3 +1,4 @@
+import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/contracts';
 import { bodySettings, waitingSettings } from '@tocsin/http';
 import { databaseSettings, ownDatabaseUrl, poolOptions, urlForRole } from '@tocsin/postgres';
 import {
@@ -23,6 +24,10 @@ const rate = setting.integer({ min: 1, max: 2_147_483_647 });
 const share = setting.integer({ min: 1, max: 1_000_000 });
 /** At least two of the largest bodies, and at most what a process of several gibibytes has for them. */
 const arrivingBytes = setting.integer({ min: 2 * MEBIBYTE, max: 4_096 * MEBIBYTE });
+
+const addressSettings = Object.fromEntries(
+  SERVICE_NAMES.map((name) => [SERVICES[name].address, setting.serviceUrls]),
+) as Record<(typeof SERVICES)[ServiceName]['address'], typeof setting.serviceUrls>;
 
 const settings = {
   ...processSettings,
@@ -52,10 +57,7 @@ const settings = {
   MAX_CONNECTIONS: share.default(5_000),
   MAX_CONNECTIONS_PER_NETWORK: share.default(1_000),
   ...waitingSettings,
-  INCIDENT_URL: setting.serviceUrls,
-  CATALOG_URL: setting.serviceUrls,
-  CUSTOM_FIELD_URL: setting.serviceUrls,
-  WEBHOOK_URL: setting.serviceUrls,
+  ...addressSettings,
 };
 
 export type GatewayConfig = ReturnType<typeof gatewayConfig>;
@@ -92,12 +94,10 @@ export function gatewayConfig(env: Environment) {
     } satisfies Shares,
     connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */
-    upstreams: {
-      incident: read.INCIDENT_URL,
-      catalog: read.CATALOG_URL,
-      'custom-field': read.CUSTOM_FIELD_URL,
-      webhook: read.WEBHOOK_URL,
-    },
+    upstreams: Object.fromEntries(SERVICE_NAMES.map((name) => [name, read[SERVICES[name].address]])) as Record<
+      ServiceName,
+      string[]
+    >,
     logLevel: read.LOG_LEVEL,
     commit: read.TOCSIN_COMMIT,
     secretKeys: read.TOCSIN_SECRET_KEYS,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { SERVICE_NAMES } from '@tocsin/contracts';
 import { readBakedApi } from '../src/http/baked-api.ts';
 import { checkDescription, MAX_DESCRIPTION_BYTES } from '../src/http/check-description.ts';
 import { parseDescription } from '../src/http/service-descriptions.ts';
 import { sampleDescriptions } from './gateway-harness.ts';
 
-const SERVICES = ['incident', 'catalog', 'custom-field', 'webhook'];
 const PATH = '/api/v1/incidents';
 /** An object of any shape, to be damaged. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -34,7 +34,7 @@ describe('a description of a service', () => {
   });
 
   test('of this release passes, and uses at most half of what is allowed', async () => {
-    const { descriptions, operations } = await readBakedApi(SERVICES);
+    const { descriptions, operations } = await readBakedApi(SERVICE_NAMES);
     expect(operations.length).toBeGreaterThan(50);
     for (const { bytes, service } of descriptions) {
       expect(bytes.length).toBeLessThan(MAX_DESCRIPTION_BYTES / 2);
@@ -186,7 +186,7 @@ describe('the descriptions of a release', () => {
     catalog.paths['/api/v1/incidents/5'] = {
       get: { ...catalog.paths['/api/v1/services']!['get']!, operationId: 'another' },
     };
-    await expect(readBakedApi(SERVICES, { incident, catalog })).rejects.toThrow(
+    await expect(readBakedApi(SERVICE_NAMES, { incident, catalog })).rejects.toThrow(
       'the catalog service claims GET /api/v1/incidents/5 (another), but the incident service holds it',
     );
   });

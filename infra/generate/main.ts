@@ -7,8 +7,11 @@ import path from 'node:path';
 import { SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { composeFile } from './compose.ts';
+import { dockerfile } from './dockerfile.ts';
 import { eventsPackageFiles } from './events-package.ts';
 import { guidesFile } from './guides.ts';
+import { kubernetesFiles } from './kubernetes.ts';
 import { openApiFile } from './openapi.ts';
 import { prometheusRuleFile } from './prometheus-rule.ts';
 
@@ -26,6 +29,9 @@ const FILES: readonly GeneratedFile[] = [
   ...exampleFiles,
   prometheusRuleFile,
   ...eventsPackageFiles,
+  dockerfile,
+  composeFile,
+  ...kubernetesFiles,
 ];
 const check = process.argv.includes('--check');
 

@@ -1,3 +1,7 @@
+import { APP_NAMES } from '../apps.ts';
+
+const WIDTH = Math.max(...APP_NAMES.map(({ length }) => length));
+
 /** Prints the log lines of several apps: formatted in a terminal, unchanged elsewhere. */
 export function logPrinter(app: string, output: NodeJS.WriteStream = process.stdout): (line: string) => void {
   return (line) => output.write(`${output.isTTY ? formatLine(app, line) : line}\n`);
@@ -5,7 +9,7 @@ export function logPrinter(app: string, output: NodeJS.WriteStream = process.std
 
 /** Formats a structured line for people: `12:30:01 info  incident  request method=GET status=200`. */
 export function formatLine(app: string, line: string): string {
-  const name = app.padEnd('custom-field'.length);
+  const name = app.padEnd(WIDTH);
   const record = parse(line);
   if (record === undefined) return `${name}  ${line}`;
   const { time, level, msg, app: _app, err, ...rest } = record;

@@ -1,3 +1,5 @@
+import { APP_NAMES } from '../apps.ts';
+
 /** Series in the notation of `promtool test rules`, with a sample a minute. */
 export type Series = Readonly<Record<string, string>>;
 
@@ -15,7 +17,6 @@ export interface AlarmCase {
 
 const GATEWAY = 'tocsin_gateway_request_duration_seconds';
 const SERVICE = 'tocsin_http_request_duration_seconds';
-const APPS = ['gateway', 'incident', 'catalog', 'custom-field', 'webhook'];
 
 /** A counter that rises by `perMinute` a minute. */
 const rising = (perMinute: number) => `0+${perMinute}x120`;
@@ -52,7 +53,7 @@ const gauge = (
 export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
   TocsinAppDown: {
     broken: Object.fromEntries(
-      APPS.map((app) => [
+      APP_NAMES.map((app) => [
         `tocsin_database_connections_max{app="${app}"}`,
         app === 'catalog' ? '10x5 stale _x100' : constant(10),
       ]),
@@ -60,7 +61,9 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
     silentAt: 6,
     firesAfter: 8,
     labels: [{ app: 'catalog' }],
-    healthy: Object.fromEntries(APPS.map((app) => [`tocsin_database_connections_max{app="${app}"}`, constant(10)])),
+    healthy: Object.fromEntries(
+      APP_NAMES.map((app) => [`tocsin_database_connections_max{app="${app}"}`, constant(10)]),
+    ),
   },
   TocsinProcessDown: gauge('up{job="tocsin",app="webhook",instance="10.0.0.7:8080"}', {
     bad: 0,

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { contracts as catalog } from '../../services/catalog/src/http/contracts.ts';
-import { contracts as customField } from '../../services/custom-field/src/http/contracts.ts';
-import { contracts as incident } from '../../services/incident/src/http/contracts.ts';
-import { contracts as webhook } from '../../services/webhook/src/http/contracts.ts';
 import type { Contract } from '@tocsin/http';
+import { APPS, SERVICE_NAMES } from '../apps.ts';
 
 /** What a request of one operation contains: its path parameters, its query or its body. */
 export interface RequestSchema {
@@ -18,18 +15,22 @@ export interface SchemaNode {
   schema: z.ZodType;
 }
 
-/** The schemas of everything that the services' APIs accept. */
-export const REQUEST_SCHEMAS: readonly RequestSchema[] = Object.entries<Contract>({
-  ...catalog,
-  ...customField,
-  ...incident,
-  ...webhook,
-}).flatMap(([operation, contract]) =>
-  (['params', 'query', 'body'] as const).flatMap((part) => {
-    const schema = contract[part];
-    return schema === undefined ? [] : { operation, part, schema };
-  }),
+const modules = await Promise.all(
+  SERVICE_NAMES.map(
+    async (name) =>
+      import(`../../${APPS[name].folder}/src/http/contracts.ts`) as Promise<{ contracts: Record<string, Contract> }>,
+  ),
 );
+
+/** The schemas of everything that the services' APIs accept. */
+export const REQUEST_SCHEMAS: readonly RequestSchema[] = modules
+  .flatMap(({ contracts }) => Object.entries(contracts))
+  .flatMap(([operation, contract]) =>
+    (['params', 'query', 'body'] as const).flatMap((part) => {
+      const schema = contract[part];
+      return schema === undefined ? [] : { operation, part, schema };
+    }),
+  );
 
 /** Returns a schema and all schemas within it. @throws for a kind of schema that it does not know */
 export function nodesOf(schema: z.ZodType, path = ''): SchemaNode[] {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { APP_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { OBSERVABILITY, type Panel, readDashboard, readRules } from './observability.ts';
 
@@ -69,7 +70,7 @@ test('on Kubernetes, every app is scraped at the port with its metrics', () => {
     expect(spec.podMetricsEndpoints).toMatchObject([{ path: '/metrics', honorLabels: true }]);
     return names.map((name: string) => [name, spec.podMetricsEndpoints[0].port]);
   });
-  const served = ['gateway', 'incident', 'catalog', 'custom-field', 'webhook'].map((app) => {
+  const served = APP_NAMES.map((app) => {
     const [deployment] = parseAllDocuments(readFileSync(path.join(ROOT, `infra/kubernetes/${app}.yaml`), 'utf8'));
     const { ports } = deployment?.toJS().spec.template.spec.containers[0];
     const names = ports.map(({ name }: { name: string }) => name);

@@ -81,4 +81,4 @@ export { boundedText, isLongerThan, nameText, trimmedText } from './text-schemas
 export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
 export { ARCHIVED_FACTOR, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';
-export { callersOf, SERVICE_CALLS } from './service-calls.ts';
+export { callersOf, SERVICE_CALLS, SERVICE_NAMES, type ServiceName, SERVICES } from './service-calls.ts';
