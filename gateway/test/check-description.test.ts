@@ -187,7 +187,7 @@ describe('the descriptions of a release', () => {
       get: { ...catalog.paths['/api/v1/services']!['get']!, operationId: 'another' },
     };
     await expect(readBakedApi(SERVICE_NAMES, { incident, catalog })).rejects.toThrow(
-      'the catalog service claims GET /api/v1/incidents/5 (another), but the incident service holds it',
+      'the catalog service describes GET /api/v1/incidents/5 (another), but the incident service owns it',
     );
   });
 });

@@ -5,9 +5,9 @@ import { DESCRIPTION_PATH, getOnce, type Target } from '@tocsin/http';
 export type DescriptionRead =
   /** One of the editions that the request named. */
   | { kind: 'known'; tag: string }
-  | { kind: 'read'; tag: string | undefined; bytes: Buffer }
+  | { kind: 'read'; bytes: Buffer }
   /** More bytes than allowed. */
-  | { kind: 'too large'; tag: string | undefined }
+  | { kind: 'too large' }
   /** The service serves no description: it is of an earlier release. */
   | { kind: 'none' };
 
@@ -50,26 +50,21 @@ export async function readDescription(target: Target, options: ReadOptions): Pro
 
 async function readResponse(response: IncomingMessage, { known, maxBytes }: ReadOptions): Promise<DescriptionRead> {
   const { statusCode = 0, headers } = response;
-  const tag = TAG.exec(headers.etag ?? '')?.[1];
-  switch (statusCode) {
-    case 200:
-      break;
-    case 304:
-      if (tag === undefined || !known.includes(tag))
-        throw new Error('the service returned 304 without a known entity tag');
-      return { kind: 'known', tag };
-    case 404:
-      return { kind: 'none' };
-    default:
-      throw new Error(`the service returned ${statusCode}`);
+  if (statusCode === 404) return { kind: 'none' };
+  if (statusCode === 304) {
+    const tag = TAG.exec(headers.etag ?? '')?.[1];
+    if (tag === undefined || !known.includes(tag))
+      throw new Error('the service returned 304 without a known entity tag');
+    return { kind: 'known', tag };
   }
-  if (Number(headers['content-length'] ?? 0) > maxBytes) return { kind: 'too large', tag };
+  if (statusCode !== 200) throw new Error(`the service returned ${statusCode}`);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) return { kind: 'too large' };
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > maxBytes) return { kind: 'too large', tag };
+    if (length > maxBytes) return { kind: 'too large' };
     chunks.push(chunk);
   }
-  return { kind: 'read', tag, bytes: Buffer.concat(chunks) };
+  return { kind: 'read', bytes: Buffer.concat(chunks) };
 }

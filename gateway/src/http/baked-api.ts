@@ -1,4 +1,4 @@
-import { claimsOf, settleClaims } from '../domain/claims.ts';
+import { resolveConflicts } from '../domain/conflicts.ts';
 import type { Operation } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';
 import { checkDescription, type CheckedDescription } from './check-description.ts';
@@ -15,7 +15,7 @@ export interface BakedApi {
 /**
  * Reads the files that the gateway was released with.
  * @param replaced descriptions instead of the files, by service; the other services describe nothing
- * @throws Error naming the file that cannot be read, what is wrong with a description, or the path that two services claim
+ * @throws Error naming the file that cannot be read, what is wrong with a description, or the path that two services describe
  */
 export async function readBakedApi(
   services: readonly string[],
@@ -29,14 +29,12 @@ export async function readBakedApi(
       }),
     ),
   );
-  const { operations, refused } = settleClaims(
-    descriptions.map((description) => claimsOf(description.service, [description])),
-  );
-  const [first] = refused;
+  const { operations, conflicts } = resolveConflicts(descriptions.flatMap((description) => description.operations));
+  const [first] = conflicts;
   if (first !== undefined) {
     const { id, method, path, service } = first.operation;
     throw new Error(
-      `the ${service} service claims ${method} ${path} (${id}), but the ${first.holder} service holds it`,
+      `the ${service} service describes ${method} ${path} (${id}), but the ${first.owner} service owns it`,
     );
   }
   return { descriptions, operations, guides: await readGuides() };

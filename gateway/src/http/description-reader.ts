@@ -1,8 +1,8 @@
 import { entityTagOf, type ServiceAddresses, type Target } from '@tocsin/http';
 import { type Logger, startPeriodicTask } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service-host';
-import { type DescriptionRead, readDescription } from '../clients/description-client.ts';
-import { editions } from '../domain/editions.ts';
+import { readDescription } from '../clients/description-client.ts';
+import { countAfterRound, type CountedEdition } from '../domain/editions.ts';
 import {
   checkDescription,
   type CheckedDescription,
@@ -10,50 +10,42 @@ import {
   MAX_DESCRIPTION_BYTES,
 } from './check-description.ts';
 
-/** When a description is read, and how long it is used; times are in milliseconds. */
+/** When a description is read, and how long it counts; times are in milliseconds. */
 export interface ReadTiming {
-  /** From the start to the first read. */
+  /** From the start to the first round. */
   firstReadAfter: number;
-  /** Between two reads; each reader has its own, up to a fifth longer, so that gateways do not all read at once. */
+  /** Between two rounds; each reader has its own, up to a fifth longer, so that gateways do not all read at once. */
   interval: number;
-  /** How many reads in a row, and how long, an edition must have been absent to be dropped. */
-  absentReads: number;
-  absentFor: number;
+  /** In how many rounds in a row an edition must have been absent to be dropped. */
+  absentRounds: number;
   /** For one read. */
   deadline: number;
 }
 
 /**
- * With a quarter of the processes of another release, one of a thousand series of 24 reads misses them. Late costs little:
- * meanwhile the service itself says 404 for what it has removed.
+ * An edition counts for two minutes after it was seen last. With a quarter of the processes of another release, one of a
+ * thousand series of 24 reads misses them. Late costs little: meanwhile the service itself says 404 for what it has
+ * removed.
  */
-const TIMING: ReadTiming = {
-  firstReadAfter: 0,
-  interval: 5_000,
-  absentReads: 24,
-  absentFor: 120_000,
-  deadline: 3_000,
-};
+const TIMING: ReadTiming = { firstReadAfter: 0, interval: 5_000, absentRounds: 24, deadline: 3_000 };
 /** A service that shows a new one at every read does not make the gateway build a route table at every read. */
 const MAX_EDITIONS = 4;
-/** How many refused editions are neither read nor checked again. */
-const MAX_REFUSED = 8;
 
 /** How a read ended. */
 export type ReadOutcome = 'unchanged' | 'changed' | 'refused' | 'none' | 'failed';
 
 /** Reads the description of a running service again and again, at each of its addresses. */
 export interface DescriptionReader extends ServiceWorker {
-  /** Those in use, the newest first; never empty. */
+  /** Those that count, the newest first; never empty. */
   readonly current: readonly CheckedDescription[];
-  /** Whether the latest reads that succeeded saw an edition that is refused. */
+  /** Whether the last round that reached the service saw an edition that is refused. */
   readonly seesRefused: boolean;
 }
 
 export function startDescriptionReader(options: {
   service: string;
   addresses: Pick<ServiceAddresses, 'all'>;
-  /** In use until others are seen. */
+  /** Counts until others are seen. */
   baked: CheckedDescription;
   timing?: Partial<ReadTiming> | undefined;
   log: Logger;
@@ -65,103 +57,99 @@ export function startDescriptionReader(options: {
   const log = options.log.child({ upstream: service });
   const timing = { ...TIMING, ...options.timing };
   const stopping = new AbortController();
-  const rules = { absentReads: timing.absentReads, absentFor: timing.absentFor, max: MAX_EDITIONS };
-  const seen = editions(options.baked, rules, performance.now());
-  const refused = new Set<string>();
+  let counted: readonly CountedEdition<CheckedDescription>[] = [{ edition: options.baked, absentRounds: 0 }];
   let seesRefused = false;
-  let lastOutcome: ReadOutcome = 'unchanged';
+  /** What was said last about a read: a problem that lasts is said once. */
+  let said = '';
+  const say = (level: 'info' | 'warn', text: string, details: { err?: unknown; reason?: string } = {}) => {
+    const line = `${text} ${details.reason ?? ''}`;
+    if (line !== said) log[level](details, text);
+    said = line;
+  };
 
-  const refuse = (id: string | undefined, reason: string): ReadOutcome => {
-    // What cannot be remembered is refused at every read, and said once.
-    if (id !== undefined || lastOutcome !== 'refused') {
-      log.warn({ edition: id, reason }, 'refused the description of a service; its routes stay as they are');
-    }
-    const [oldest] = refused;
-    if (refused.size >= MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
-    if (id !== undefined) refused.add(id);
+  const refuse = (reason: string): ReadOutcome => {
+    say('warn', 'refused the description of a service; its routes stay as they are', { reason });
     return 'refused';
   };
 
-  const add = async (bytes: Buffer): Promise<ReadOutcome> => {
-    const description = await checkDescription(service, bytes);
-    // A service without operations has no reason to exist; its routes stay.
-    if (description.operations.length === 0) throw new InvalidDescription('it has no operations');
-    if (seen.add(description, performance.now())) return 'changed';
-    // Not remembered: it may be added later.
-    return refuse(undefined, `${MAX_EDITIONS} other editions are in use`);
+  /** Adds what one address serves to what this round has seen. */
+  const readAt = async (target: Target, seen: Map<string, CheckedDescription>): Promise<ReadOutcome> => {
+    const known = new Map(seen);
+    for (const { edition } of counted) known.set(edition.id, edition);
+    const { signal } = stopping;
+    const read = await readDescription(target, {
+      known: [...known.keys()],
+      maxBytes: MAX_DESCRIPTION_BYTES,
+      deadline: timing.deadline,
+      signal,
+    });
+    if (read.kind === 'none') {
+      say('info', 'a service serves no description: an earlier release');
+      return 'none';
+    }
+    if (read.kind === 'too large') throw new InvalidDescription(`it has more than ${MAX_DESCRIPTION_BYTES} bytes`);
+    const id = read.kind === 'known' ? read.tag : entityTagOf(read.bytes);
+    let description = known.get(id);
+    const isNew = description === undefined;
+    if (description === undefined && read.kind === 'read') {
+      description = await checkDescription(service, read.bytes);
+      // A service without operations has no reason to exist; its routes stay.
+      if (description.operations.length === 0) throw new InvalidDescription('it has no operations');
+    }
+    if (description !== undefined) seen.set(id, description);
+    if (isNew && known.size >= MAX_EDITIONS) return refuse(`${MAX_EDITIONS} other editions count`);
+    said = '';
+    return isNew ? 'changed' : 'unchanged';
   };
 
-  const evaluate = async (read: DescriptionRead): Promise<ReadOutcome> => {
-    switch (read.kind) {
-      case 'none':
-        return 'none';
-      case 'known':
-        return seen.see(read.tag, performance.now()) ? 'unchanged' : 'refused';
-      case 'too large':
-        if (read.tag !== undefined && refused.has(read.tag)) return 'refused';
-        return refuse(read.tag, `it has more than ${MAX_DESCRIPTION_BYTES} bytes`);
-      case 'read':
-    }
-    const id = entityTagOf(read.bytes);
-    if (refused.has(id)) return 'refused';
-    if (seen.see(id, performance.now())) return 'unchanged';
+  const outcomeAt = async (target: Target, seen: Map<string, CheckedDescription>): Promise<ReadOutcome> => {
     try {
-      return await add(read.bytes);
+      return await readAt(target, seen);
     } catch (error) {
-      if (!(error instanceof InvalidDescription)) throw error;
-      return refuse(id, error.message);
-    }
-  };
-
-  const readOnce = async (target: Target): Promise<ReadOutcome> => {
-    try {
-      const known = [...seen.current.map(({ id }) => id), ...refused];
-      const { deadline } = timing;
-      const { signal } = stopping;
-      return await evaluate(
-        await readDescription(target, { known, maxBytes: MAX_DESCRIPTION_BYTES, deadline, signal }),
-      );
-    } catch (error) {
-      // Said once: a service that is down is reported by its health check.
-      if (lastOutcome !== 'failed') log.info({ err: error }, 'cannot read the description of a service');
+      if (error instanceof InvalidDescription) return refuse(error.message);
+      // A service that is down is reported by its health check.
+      say('info', 'cannot read the description of a service', { err: error });
       return 'failed';
     }
   };
 
   const work = async () => {
-    const before = seen.current.map(({ id }) => id).join();
+    const seen = new Map<string, CheckedDescription>();
     const outcomes = new Set<ReadOutcome>();
     // One after the other: what one of them finds is known to the next. An address that is down would only cost time.
     for (const address of readableOf(options.addresses)) {
-      const outcome = await readOnce(address);
+      const outcome = await outcomeAt(address, seen);
       if (stopping.signal.aborted) return false;
-      if (outcome === 'none' && lastOutcome !== 'none') log.info('a service serves no description: an earlier release');
-      lastOutcome = outcome;
       outcomes.add(outcome);
       options.onRead(outcome);
     }
     if ([...outcomes].some((outcome) => outcome !== 'failed')) seesRefused = outcomes.has('refused');
-    if (seen.current.map(({ id }) => id).join() !== before) onChange();
+    const before = idsOf(counted);
+    counted = countAfterRound(counted, [...seen.values()], { max: MAX_EDITIONS, absentRounds: timing.absentRounds });
+    if (idsOf(counted) !== before) onChange();
     return false;
   };
 
   const interval = timing.interval * (1 + Math.random() / 5);
   const task = startPeriodicTask({ name: 'reading the description of a service', interval, log, work });
-  const firstRead = setTimeout(task.wake, timing.firstReadAfter);
+  const firstRound = setTimeout(task.wake, timing.firstReadAfter);
   return {
     get current() {
-      return seen.current;
+      return counted.map(({ edition }) => edition);
     },
     get seesRefused() {
       return seesRefused;
     },
     stop: async () => {
-      clearTimeout(firstRead);
+      clearTimeout(firstRound);
       stopping.abort();
       await task.stop();
     },
   };
 }
+
+const idsOf = (counted: readonly CountedEdition<CheckedDescription>[]) =>
+  counted.map(({ edition }) => edition.id).join();
 
 function readableOf({ all }: Pick<ServiceAddresses, 'all'>): readonly Target[] {
   const alive = all.filter(({ health }) => health.state !== 'down');

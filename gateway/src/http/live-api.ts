@@ -2,11 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServiceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service-host';
-import { claimsOf, type RefusedClaim, settleClaims } from '../domain/claims.ts';
+import { type Conflict, resolveConflicts, unionOf } from '../domain/conflicts.ts';
 import { type Operation, type RouteTable, routeTable } from '../domain/route-table.ts';
 import { apiDocument } from './api-document.ts';
 import type { BakedApi } from './baked-api.ts';
-import type { CheckedDescription } from './check-description.ts';
 import {
   type DescriptionReader,
   type ReadOutcome,
@@ -41,43 +40,37 @@ export function startLiveApi(options: {
 }): LiveApi {
   const { baked, server, log } = options;
   let { operations } = baked;
-  let refused: readonly RefusedClaim[] = [];
+  let conflicts: readonly Conflict[] = [];
   let table = routeTable(operations);
-  let content = contentOf(options.document);
 
+  let document = Promise.resolve(contentOf(options.document));
   let isStale = false;
-  let building: Promise<void> | undefined;
-  let stopped = false;
-  const isStopped = () => stopped;
-  /** One at a time: a change in the meantime is in the next one. */
-  const buildDocument = async () => {
-    while (isStale && !isStopped()) {
-      isStale = false;
-      try {
-        content = contentOf(await apiDocument({ descriptions: newest(), operations, server, guides: baked.guides }));
-      } catch (error) {
+  /** Of what is routed at present; built when somebody asks for it. */
+  const currentDocument = async () => {
+    if (!isStale) return document;
+    isStale = false;
+    const previous = document;
+    const newest = [...readers.values()].flatMap(({ current }) => current.slice(0, 1));
+    document = apiDocument({ descriptions: newest, operations, server, guides: baked.guides })
+      .then(contentOf)
+      .catch(async (error: unknown) => {
         log.error({ err: error }, 'cannot build the public description; the previous one stays');
-      }
-    }
-    building = undefined;
+        return previous;
+      });
+    return document;
   };
 
   const update = () => {
-    const settled = settle(
-      [...readers.values()].map(({ current }) => current),
-      operations,
-    );
-    const next = routeTable(settled.operations);
-    logChange(log, operations, settled.operations);
-    logRefused(log, refused, settled.refused);
-    operations = settled.operations;
-    refused = settled.refused;
-    table = next;
+    const described = [...readers.values()].flatMap(({ current }) => unionOf(current));
+    const next = resolveConflicts(described, operations);
+    table = routeTable(next.operations);
+    logChange(log, operations, next.operations);
+    logConflicts(log, conflicts, next.conflicts);
+    ({ operations, conflicts } = next);
     isStale = true;
-    building ??= buildDocument();
   };
 
-  const reads = observe(options.metrics, { readers: () => readers, refused: () => refused });
+  const reads = observe(options.metrics, { readers: () => readers, conflicts: () => conflicts });
   const readers: ReadonlyMap<string, DescriptionReader> = new Map(
     baked.descriptions.map((description) => {
       const { service } = description;
@@ -91,28 +84,18 @@ export function startLiveApi(options: {
       ];
     }),
   );
-  const newest = () => [...readers.values()].flatMap(({ current }) => current.slice(0, 1));
 
   return {
     routes: { find: (path) => table.find(path) },
-    sendDescription: async (request, response) => content.send(request, response),
+    sendDescription: async (request, response) => (await currentDocument()).send(request, response),
     stop: async () => {
-      stopped = true;
       await Promise.all([...readers.values()].map(async (reader) => reader.stop()));
-      await building;
     },
   };
 }
 
 const contentOf = (document: Buffer) =>
   staticContent(() => document, { type: 'application/json; charset=utf-8', caching: 'revalidated' });
-
-/** @param editions those in use of each service, the newest first */
-const settle = (editions: readonly (readonly CheckedDescription[])[], held: readonly Operation[]) =>
-  settleClaims(
-    editions.map((current) => claimsOf(current[0]?.service ?? '', current)),
-    held,
-  );
 
 function logChange(log: Logger, before: readonly Operation[], after: readonly Operation[]): void {
   const [old, current] = [new Set(before.map(nameOf)), new Set(after.map(nameOf))];
@@ -124,7 +107,7 @@ function logChange(log: Logger, before: readonly Operation[], after: readonly Op
   );
 }
 
-function logRefused(log: Logger, before: readonly RefusedClaim[], after: readonly RefusedClaim[]): void {
+function logConflicts(log: Logger, before: readonly Conflict[], after: readonly Conflict[]): void {
   const known = new Set(before.map(textOf));
   const refused = after.map(textOf).filter((text) => !known.has(text));
   if (refused.length === 0) return;
@@ -132,13 +115,13 @@ function logRefused(log: Logger, before: readonly RefusedClaim[], after: readonl
 }
 
 const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-const textOf = ({ operation, holder }: RefusedClaim) =>
-  `${operation.service}: ${nameOf(operation)} (${operation.id}), held by ${holder}`;
+const textOf = ({ operation, owner }: Conflict) =>
+  `${operation.service}: ${nameOf(operation)} (${operation.id}), held by ${owner}`;
 
 /** Returns the counter of reads. */
 function observe(
   metrics: Metrics,
-  state: { readers: () => ReadonlyMap<string, DescriptionReader>; refused: () => readonly RefusedClaim[] },
+  state: { readers: () => ReadonlyMap<string, DescriptionReader>; conflicts: () => readonly Conflict[] },
 ): Counter<'upstream' | 'outcome'> {
   const gauge = (name: string, help: string, valueOf: (service: string, reader: DescriptionReader) => number) =>
     new Gauge({
@@ -163,7 +146,7 @@ function observe(
   gauge(
     'tocsin_gateway_operations_refused',
     'Operations of a service that are not routed because another service holds their paths or IDs',
-    (service) => state.refused().filter(({ operation }) => operation.service === service).length,
+    (service) => state.conflicts().filter(({ operation }) => operation.service === service).length,
   );
   return new Counter({
     name: 'tocsin_gateway_description_reads_total',
