@@ -2,9 +2,10 @@
  * The victims' process: makes the requests of ordinary clients at a fixed pace, whatever happens to earlier ones, and
  * measures each from the moment at which it was due. Each request has a connection of its own, as a new client has.
  */
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { quantile } from '../quantile.ts';
+import { send as sendRequest } from '../systems/send.ts';
 import type { FromVictims, ToVictims, VictimSummary } from './messages.ts';
 import { ROUTES, type Route, type Victim, type VictimRequest } from './routes.ts';
 
@@ -39,37 +40,18 @@ async function exchange(
   { method, path, body }: VictimRequest,
   timeout = TIMEOUT,
 ): Promise<{ text: string; error?: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ text: string; error?: string }>();
-  const payload = body === undefined ? undefined : JSON.stringify(body);
-  const outgoing = request({
-    ...setting.gateway,
-    agent,
-    method,
+  const { outcome, text, error } = await sendRequest(setting.gateway, victim, {
+    method: method ?? 'GET',
     path,
+    body,
+    from: '127.0.0.1',
+    agent,
+    kept: Number.MAX_SAFE_INTEGER,
     signal: AbortSignal.timeout(Math.ceil(timeout)),
-    headers: {
-      Host: victim.host,
-      Authorization: `Bearer ${victim.token}`,
-      ...(payload !== undefined && {
-        'Content-Type': 'application/json',
-        'Content-Length': String(Buffer.byteLength(payload)),
-      }),
-    },
   });
-  const fail = ({ name, code }: NodeJS.ErrnoException) =>
-    resolve({ text: '', error: name === 'AbortError' || name === 'TimeoutError' ? 'no response' : (code ?? name) });
-  outgoing.once('error', fail);
-  outgoing.once('response', (incoming) => {
-    const { statusCode = 0 } = incoming;
-    const parts: Buffer[] = [];
-    incoming.once('error', fail);
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.once('end', () =>
-      resolve({ text: Buffer.concat(parts).toString(), ...(statusCode >= 300 && { error: String(statusCode) }) }),
-    );
-  });
-  outgoing.end(payload);
-  return promise;
+  if (outcome === 'silent') return { text, error: 'no response' };
+  if (outcome === 'closed') return { text, error: error ?? outcome };
+  return { text, ...(outcome >= 300 && { error: String(outcome) }) };
 }
 
 async function send(victim: Victim, route: Route, observation: Observation): Promise<void> {

@@ -15,6 +15,8 @@ export interface SentRequest {
   headers?: Record<string, string>;
   /** The loopback address that the request comes from. */
   from?: string;
+  /** By default connections are kept and shared. */
+  agent?: Agent;
   /** Characters of the response's body that are kept; 4,096 by default. */
   kept?: number;
 }
@@ -28,26 +30,29 @@ export interface ReceivedAnswer {
   bytes: number;
   /** Milliseconds until the response was complete. */
   ms: number;
+  /** The code or name of the error that broke the connection. */
+  error?: string;
 }
 
 /** Not the address of other clients on this machine: each address has limits of its own. */
 export const SENDER_ADDRESS = '127.0.0.2';
 
-const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+const shared = new Agent({ keepAlive: true, maxSockets: Infinity });
 
 /** Sends one request and reads the whole response. Never throws. `signal` ends it without a result: `silent`. */
 export async function send(
   gateway: { host: string; port: number },
-  workspace: Workspace,
+  workspace: Pick<Workspace, 'host' | 'token'>,
   sent: SentRequest & { signal: AbortSignal },
 ): Promise<ReceivedAnswer> {
-  const { method = 'GET', path, body, headers, from = SENDER_ADDRESS, kept = 4_096, signal } = sent;
+  const { method = 'GET', path, body, headers, from = SENDER_ADDRESS, agent = shared, kept = 4_096, signal } = sent;
   const { promise, resolve } = Promise.withResolvers<ReceivedAnswer>();
   const start = performance.now();
   let bytes = 0;
-  const settle = (answer: Pick<ReceivedAnswer, 'outcome' | 'headers' | 'text'>) =>
+  const settle = (answer: Omit<ReceivedAnswer, 'bytes' | 'ms'>) =>
     resolve({ ...answer, bytes, ms: performance.now() - start });
-  const fail = () => settle({ outcome: signal.aborted ? 'silent' : 'closed', headers: {}, text: '' });
+  const fail = ({ code, name }: NodeJS.ErrnoException) =>
+    settle({ outcome: signal.aborted ? 'silent' : 'closed', headers: {}, text: '', error: code ?? name });
   const payload =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const outgoing = request({
@@ -75,7 +80,7 @@ export async function send(
       if (text.length < kept) text += chunk.toString('latin1', 0, kept);
     });
     incoming.once('error', fail);
-    incoming.once('close', fail);
+    incoming.once('close', () => fail(new Error('the response ended early')));
     incoming.once('end', () => settle({ outcome: incoming.statusCode ?? 0, headers: incoming.headers, text }));
   });
   outgoing.end(payload);
