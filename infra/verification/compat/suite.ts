@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Environment, generateSecretKeys } from '@tocsin/runtime';
-import { behave, type Receiver, startReceiver, testServers } from '@tocsin/testing';
-import pg from 'pg';
+import { behave, type Receiver, testServers } from '@tocsin/testing';
 import { appEnvironments } from '../../apps.ts';
 import { migrateConfig } from '../../migrate/config.ts';
 import { migrateAll } from '../../migrate/migrate-all.ts';
 import { freePorts } from '../../ports.ts';
+import { dropDatabase } from '../systems/drop-database.ts';
+import { startTrustedReceiver } from '../systems/receivers.ts';
 import { removeTopologies } from './broker-probe.ts';
 import { isRefused, receiverAddress } from './checks/webhooks.ts';
 import { admin } from './checks/identity.ts';
@@ -26,9 +27,6 @@ export interface SuiteOptions {
   signal: AbortSignal;
 }
 
-/** Milliseconds; dates back the end of a broken run. */
-const CONNECT_TIMEOUT = 5_000;
-
 /** Runs the combinations on a database and names of their own, and removes these afterwards. */
 export async function runSuite(options: SuiteOptions): Promise<Result[]> {
   const servers = testServers();
@@ -41,12 +39,15 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
   databaseUrl.pathname = `/tocsin_test_${servers.runId}_${name}`;
   const namespaces = { 1: `${name}-1`, 2: `${name}-2` };
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-compat-'));
-  const receiver = await startSelectiveReceiver();
+  const trusted = await startTrustedReceiver(COMBINATIONS.map((_, index) => receiverAddress(index)));
+  const { receiver } = trusted;
+  receiver.respond = ({ path: requested }) => behave.answer(isRefused(requested) ? 503 : 204);
   try {
-    const certificate = path.join(folder, 'receiver.pem');
-    await writeFile(certificate, receiver.ca);
     const [port = 0] = await freePorts(1);
-    const env = settings({ databaseUrl: databaseUrl.href, amqpUrl, redisUrl, receiver, certificate, port, folder });
+    const env = {
+      ...settings({ databaseUrl: databaseUrl.href, amqpUrl, redisUrl, port, folder }),
+      ...trusted.settings,
+    };
     await migrateAll(migrateConfig(env), () => undefined);
     const world = await createWorld(options.releases, { env, receiver, url: `http://127.0.0.1:${port}` });
     await options.fault?.beforeStart({
@@ -67,7 +68,7 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
     }
     return results;
   } finally {
-    await receiver.stop();
+    await trusted.stop();
     for (const namespace of Object.values(namespaces)) {
       await removeTopologies({ url: amqpUrl, namespace, releases: options.releases });
     }
@@ -76,19 +77,10 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
   }
 }
 
-async function startSelectiveReceiver(): Promise<Receiver> {
-  const names = COMBINATIONS.map((_, index) => receiverAddress(index));
-  const receiver = await startReceiver({ names, host: '0.0.0.0' });
-  receiver.respond = ({ path: requested }) => behave.answer(isRefused(requested) ? 503 : 204);
-  return receiver;
-}
-
 function settings(options: {
   databaseUrl: string;
   amqpUrl: string;
   redisUrl: string;
-  receiver: Receiver;
-  certificate: string;
   port: number;
   folder: string;
 }): Environment {
@@ -107,8 +99,6 @@ function settings(options: {
     REDIS_URL: options.redisUrl,
     RATE_LIMIT_PER_MINUTE: '100000',
     ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000',
-    WEBHOOK_TEST_RECEIVERS: COMBINATIONS.map((_, index) => `${receiverAddress(index)}:${options.receiver.port}`).join(),
-    NODE_EXTRA_CA_CERTS: options.certificate,
   };
 }
 
@@ -134,11 +124,4 @@ async function createWorld(
   );
   world.workspace.id = workspace.id;
   return world;
-}
-
-async function dropDatabase(serverUrl: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl, connectionTimeoutMillis: CONNECT_TIMEOUT });
-  await client.connect();
-  await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
-  await client.end();
 }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
 import { removeTopology, testServers } from '@tocsin/testing';
-import pg from 'pg';
 import { bindError, freePorts } from '../../ports.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
+import { dropDatabase } from './drop-database.ts';
 
 /** All apps as separate processes with RabbitMQ and Redis, or in one process without them. */
 export type Mode = 'services' | 'embedded';
@@ -75,7 +75,7 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
     },
     remove: async () => {
       await removeTopology(servers.amqpUrl ?? '', namespace);
-      await asAdministrator(`drop database if exists ${database.pathname.slice(1)} with (force)`);
+      await dropDatabase(servers.databaseUrl, database.pathname.slice(1));
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -90,11 +90,4 @@ async function freePortsFrom(count: number): Promise<number> {
     );
     if ((await Promise.all(next)).every((error) => error === undefined)) return port;
   }
-}
-
-async function asAdministrator(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testServers().databaseUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }
