@@ -11,7 +11,7 @@ import { schema as gateway } from '../../gateway/src/schema.ts';
 import { schema as catalog } from '../../services/catalog/src/schema.ts';
 import { schema as webhook } from '../../services/webhook/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
-import { chatKeyring } from '../../services/incident/src/usecases/chats.ts';
+import { chatKeyring } from '../../services/incident/src/chat/chats.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { openDataDir } from '../data-dir.ts';
 

@@ -20,7 +20,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
-import { storageStore, sweepKeyStorage } from '../../services/incident/src/store/storage-store.ts';
+import { storageStore, sweepKeyStorage } from '../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/store/feed-reader.ts';

@@ -19,6 +19,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/alpha/src/clients/beta.ts': ['../store/things.ts'], // layer-clients
   'services/alpha/src/clients/gamma.ts': ['prettier'], // no-undeclared-package
   'services/alpha/src/config.ts': ['./store/things.ts'], // layer-config
+  'services/alpha/src/dependencies.ts': ['./http/routes.ts'], // layer-dependencies
   'services/alpha/src/description.ts': ['./config.ts'], // layer-description
   'services/alpha/src/domain/thing.ts': ['knex', '../store/things.ts'], // pure-domain, layer-domain
   'services/alpha/src/http/routes.ts': ['../messaging/on-thing.ts', '../usecases/do-thing.ts'], // layer-http

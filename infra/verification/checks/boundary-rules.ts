@@ -19,13 +19,22 @@ const rule = (
   to: IRegularForbiddenRuleType['to'],
 ): IForbiddenRuleType => ({ name, comment, severity: 'error', from, to });
 
-/** A layer of an app, and the only layers (or files of `src/`) that it may import. */
+/** The layers that are folders, in `src/` or in a room of it. */
+const FOLDERS = ['domain', 'store', 'clients', 'http', 'messaging'];
+
+/** The paths of a layer or of a file of `src/`. Use cases are in a folder of `src/`, or directly in a room. */
+const pathsIn = (src: string, name: string): string[] => {
+  if (name === 'usecases') return [`${src}usecases/`, `${src}(?!(?:${FOLDERS.join('|')})/)[^/]+/[^/]+[.]ts$`];
+  return FOLDERS.includes(name) ? [`${src}${name}/`, `${src}[^/]+/${name}/`] : [`${src}${name}[.]ts$`];
+};
+
+/** A layer or a file of `src/`, and the only others that it may import. */
 const appLayer = (name: string, ...allowed: string[]): IForbiddenRuleType =>
   rule(
     `layer-${name}`,
-    `src/${name} imports only ${allowed.join(', ')} of its own app`,
-    { path: `${APP}src/${name}(?:/|[.]ts$)` },
-    { path: '^$1/(?!node_modules/)', pathNot: `^$1/src/(?:${allowed.join('|')})(?:/|[.]ts$)` },
+    `${name} in src/ imports only ${allowed.join(', ')} of its own app`,
+    { path: pathsIn(`${APP}src/`, name) },
+    { path: '^$1/(?!node_modules/)', pathNot: allowed.flatMap((other) => pathsIn('^$1/src/', other)) },
   );
 
 /** A package of `shared/`, and the only other packages of the repository that it may import. */
@@ -44,9 +53,9 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
 const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
 /** Texts and examples of the API description, which its generator finds by their names. */
-const DOCUMENTATION = '^services/[^/]+/src/http/documentation(?:[.]ts$|/)';
+const DOCUMENTATION = '^services/[^/]+/src/(?:http/|[^/]+/http/)(?:documentation|examples)[.]ts$';
 /** Worker threads start from their own file; no module imports it. */
-const WORKER_THREADS = '^services/[^/]+/src/clients/[^/]+-worker[.]ts$';
+const WORKER_THREADS = '^services/[^/]+/src/[^/]+/clients/[^/]+-worker[.]ts$';
 
 /** The package that other systems install; nothing in the repository imports it. */
 const CLIENT_PACKAGE = '^shared/events-client/src/index[.]ts$';
@@ -54,12 +63,25 @@ const CLIENT_PACKAGE = '^shared/events-client/src/index[.]ts$';
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   appLayer('main', 'app', 'config', 'schema'),
-  appLayer('app', 'config', 'schema', 'http', 'messaging', 'usecases', 'domain', 'store', 'clients', 'app'),
+  appLayer(
+    'app',
+    'config',
+    'schema',
+    'dependencies',
+    'http',
+    'messaging',
+    'usecases',
+    'domain',
+    'store',
+    'clients',
+    'app',
+  ),
   appLayer('administration', 'config', 'schema', 'usecases', 'domain', 'store', 'clients', 'administration'),
   appLayer('description', 'http'),
-  appLayer('http', 'http', 'usecases', 'domain', 'store', 'clients'),
-  appLayer('messaging', 'messaging', 'usecases', 'domain', 'store', 'clients'),
-  appLayer('usecases', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('http', 'http', 'dependencies', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('messaging', 'messaging', 'dependencies', 'usecases', 'domain', 'store', 'clients'),
+  appLayer('usecases', 'usecases', 'dependencies', 'domain', 'store', 'clients'),
+  appLayer('dependencies', 'usecases', 'domain', 'store', 'clients'),
   appLayer('store', 'store', 'domain'),
   appLayer('clients', 'clients', 'domain'),
   appLayer('domain', 'domain'),
@@ -68,7 +90,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   rule(
     'pure-domain',
     'the domain uses no database, no network and no broker',
-    { path: `${APP}src/domain/` },
+    { path: pathsIn(`${APP}src/`, 'domain') },
     {
       path: [
         'node_modules/(?:knex|pg|ioredis|amqplib|express|opossum)/',

@@ -2,22 +2,22 @@ import { parseTimestamp } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { systemClock } from '@tocsin/runtime';
-import { DEFAULT_TEMPLATE, findTemplateViolation } from './domain/channel-name.ts';
-import { type ConfigurationPart, readConfigurationPart } from './domain/configuration-part.ts';
-import { assignGroupIds } from './domain/timeline-group-ids.ts';
-import { chatConnectionStore } from './store/chat-connection-store.ts';
-import { type ConfigurationChange, configurationChanges } from './store/configuration-changes.ts';
-import { timelineGroupStore } from './store/timeline-group-store.ts';
-import { chatKeyring } from './usecases/chats.ts';
+import { DEFAULT_TEMPLATE, findTemplateViolation } from './chat/domain/channel-name.ts';
+import { type ConfigurationPart, readConfigurationPart } from './configuration/domain/configuration-part.ts';
+import { assignGroupIds } from './timeline/domain/timeline-group-ids.ts';
+import { chatConnectionStore } from './chat/store/chat-connection-store.ts';
+import { type ConfigurationChange, configurationChanges } from './configuration/store/configuration-changes.ts';
+import { timelineGroupStore } from './timeline/store/timeline-group-store.ts';
+import { chatKeyring } from './chat/chats.ts';
 
-export { counterStore as incidentCounters } from './store/counter-store.ts';
-export { findWrongSummaries, recountTimeline } from './usecases/recount-timeline.ts';
+export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
+export { findWrongSummaries, recountTimeline } from './timeline/recount-timeline.ts';
 export {
   type ChangeReaders,
   completeReplica,
   removeUnknownRows,
   type ReplicaTable,
-} from './usecases/repair-replica.ts';
+} from './replicas/repair-replica.ts';
 
 /** A validated change of a workspace's configuration. */
 export interface ConfigurationPlan {
@@ -172,6 +172,6 @@ function toConfigurationChange({
 }
 
 // For the seed, which fills the service's tables in bulk.
-export { fold } from './domain/fold.ts';
-export { type Mrr, mrrParts } from './store/mrr-parts.ts';
-export { textGrams } from './store/text-grams.ts';
+export { fold } from './shared/domain/fold.ts';
+export { type Mrr, mrrParts } from './incidents/store/mrr-parts.ts';
+export { textGrams } from './values/store/text-grams.ts';

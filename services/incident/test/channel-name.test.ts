@@ -6,7 +6,7 @@ import {
   isChannelName,
   PLACEHOLDERS,
   slugify,
-} from '../src/domain/channel-name.ts';
+} from '../src/chat/domain/channel-name.ts';
 
 const incident = {
   number: 12,

@@ -3,10 +3,10 @@ import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, generateSecretKeys } from '@tocsin/runtime';
 import { createTestDatabase, type FakeSlack, startSlack, type TestDatabase } from '@tocsin/testing';
 import { connectChat } from '../src/administration.ts';
-import { slackChat } from '../src/clients/slack.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 import { schema } from '../src/schema.ts';
-import { chats } from '../src/usecases/chats.ts';
-import { chatTokenRotation } from '../src/usecases/rotate-chat-tokens.ts';
+import { chats } from '../src/chat/chats.ts';
+import { chatTokenRotation } from '../src/chat/rotate-chat-tokens.ts';
 
 let testDatabase: TestDatabase;
 let database: Knex;

@@ -10,7 +10,7 @@ import {
   testClock,
 } from '@tocsin/testing';
 import { connectChat, disconnectChat } from '../src/administration.ts';
-import type { ProvisioningWire } from '../src/http/chat-wire.ts';
+import type { ProvisioningWire } from '../src/chat/http/wire.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readConfigurationPart } from '../src/domain/configuration-part.ts';
+import { readConfigurationPart } from '../src/configuration/domain/configuration-part.ts';
 
 const status = (key: string, more: object = {}) => ({ key, label: key, ...more });
 const statuses = (...more: object[]) => [

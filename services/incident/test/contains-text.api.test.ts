@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import fc from '@tocsin/testing/fuzz';
-import { fold } from '../src/domain/fold.ts';
-import { containsText } from '../src/store/contains-text.ts';
-import { run, sql } from '../src/store/list/sql.ts';
+import { fold } from '../src/shared/domain/fold.ts';
+import { containsText } from '../src/shared/store/contains-text.ts';
+import { run, sql } from '../src/shared/store/sql.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { customPredicates } from '../src/domain/custom-filter.ts';
-import { fieldsOf } from '../src/domain/fields.ts';
+import { customPredicates } from '../src/list/domain/custom-filter.ts';
+import { fieldsOf } from '../src/replicas/domain/fields.ts';
 import { DEFINITIONS } from './list/world.ts';
 
 const fields = fieldsOf(DEFINITIONS);

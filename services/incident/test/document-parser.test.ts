@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { documentParser } from '../src/clients/document-parser.ts';
+import { documentParser } from '../src/source-imports/clients/document-parser.ts';
 
 const csv = (text: string) => ({ contentType: 'text/csv', body: Buffer.from(text) });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conversions, mrrProjection } from '../src/domain/exchange-rates.ts';
+import { conversions, mrrProjection } from '../src/configuration/domain/exchange-rates.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 const rate = (value: number, asOf = NOW) => ({ rate: value, asOf });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
-import { fieldDefinitions } from '../src/store/field-definitions.ts';
-import { replicaStore } from '../src/store/replica-store.ts';
+import { fieldDefinitions } from '../src/replicas/store/field-definitions.ts';
+import { replicaStore } from '../src/replicas/store/replica-store.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;

@@ -1,5 +1,5 @@
-import { newIncident } from '../src/domain/new-incident.ts';
-import type { Incident } from '../src/domain/incident.ts';
+import { newIncident } from '../src/creation/domain/new-incident.ts';
+import type { Incident } from '../src/incidents/domain/incident.ts';
 
 /** A new incident with some other `properties`. */
 export const anIncident = (properties: Partial<Incident> = {}): Incident => ({

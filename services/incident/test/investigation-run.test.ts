@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isNewer, type RunReport } from '../src/domain/investigation-run.ts';
+import { isNewer, type RunReport } from '../src/incidents/domain/investigation-run.ts';
 
 const run = (toldAt: string, status: RunReport['status']): RunReport => ({
   runId: 'r',

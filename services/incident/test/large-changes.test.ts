@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Change } from '../src/domain/changes.ts';
-import { shortenChanges } from '../src/domain/large-changes.ts';
-import { toLargeValue } from '../src/domain/large-value.ts';
+import type { Change } from '../src/incidents/domain/changes.ts';
+import { shortenChanges } from '../src/incidents/domain/large-changes.ts';
+import { toLargeValue } from '../src/incidents/domain/large-value.ts';
 
 /** A text that has this many bytes as JSON. */
 const textOf = (bytes: number) => 'x'.repeat(bytes - 2);

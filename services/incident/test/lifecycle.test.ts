@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEFAULT_CONFIGURATION } from '../src/domain/configuration.ts';
-import type { Incident } from '../src/domain/incident.ts';
+import { DEFAULT_CONFIGURATION } from '../src/configuration/domain/configuration.ts';
+import type { Incident } from '../src/incidents/domain/incident.ts';
 import {
   archive,
   checkWritable,
@@ -10,7 +10,7 @@ import {
   restore,
   statusChange,
   type Transition,
-} from '../src/domain/lifecycle.ts';
+} from '../src/incidents/domain/lifecycle.ts';
 import { anIncident } from './incident.ts';
 
 const now = '2026-11-20T12:00:00.000Z';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { openKeyring } from '@tocsin/runtime';
 import { type Client, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { listFilters } from '../src/domain/list-filters.ts';
-import { listSort } from '../src/domain/list-sort.ts';
+import { listFilters } from '../src/list/domain/list-filters.ts';
+import { listSort } from '../src/list/domain/list-sort.ts';
 import { startService, type TestService } from './service.ts';
 
 let service: TestService;

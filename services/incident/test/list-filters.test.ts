@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilterParameters, isLegacyCompatible, listFilters } from '../src/domain/list-filters.ts';
-import { listSort } from '../src/domain/list-sort.ts';
+import { type FilterParameters, isLegacyCompatible, listFilters } from '../src/list/domain/list-filters.ts';
+import { listSort } from '../src/list/domain/list-sort.ts';
 
 const filters = (query: FilterParameters) => listFilters(query, 'USD');
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { planConfiguration } from '../src/administration.ts';
-import { impactStore } from '../src/store/impact-store.ts';
-import { toRecords } from '../src/store/value-row.ts';
-import { valueStore } from '../src/store/value-store.ts';
+import { impactStore } from '../src/incidents/store/impact-store.ts';
+import { toRecords } from '../src/values/store/value-row.ts';
+import { valueStore } from '../src/values/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

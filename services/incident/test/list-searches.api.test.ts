@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
-import { toRecords } from '../src/store/value-row.ts';
-import { valueStore } from '../src/store/value-store.ts';
+import { toRecords } from '../src/values/store/value-row.ts';
+import { valueStore } from '../src/values/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { toListColumns } from '../src/store/list-columns.ts';
-import { join, sql } from '../src/store/list/sql.ts';
+import { toListColumns } from '../src/incidents/store/list-columns.ts';
+import { join, sql } from '../src/shared/store/sql.ts';
 
 describe('a piece of SQL', () => {
   test('keeps its values apart, including those of nested pieces', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEFAULT_CONFIGURATION } from '../src/domain/configuration.ts';
-import { type FilterParameters, listFilters } from '../src/domain/list-filters.ts';
-import { passingStatuses, statusCounts } from '../src/domain/list-statuses.ts';
+import { DEFAULT_CONFIGURATION } from '../src/configuration/domain/configuration.ts';
+import { type FilterParameters, listFilters } from '../src/list/domain/list-filters.ts';
+import { passingStatuses, statusCounts } from '../src/list/domain/list-statuses.ts';
 
 const { statuses } = DEFAULT_CONFIGURATION;
 const passing = (query: FilterParameters) => passingStatuses(listFilters(query, 'USD'), statuses);

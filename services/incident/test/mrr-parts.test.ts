@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TOO_MANY, mrrParts, readCurrencies } from '../src/store/mrr-parts.ts';
+import { TOO_MANY, mrrParts, readCurrencies } from '../src/incidents/store/mrr-parts.ts';
 
 const nothing = { currency: '', amount_minor: '0', total_minor: '0' };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { type Client, eventually, type ReadList, readPages } from '@tocsin/testing';
-import { toLargeValue } from '../src/domain/large-value.ts';
+import { toLargeValue } from '../src/incidents/domain/large-value.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { freshWorkspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
-import { STEP_LEASE, stepQueue } from '../src/store/step-queue.ts';
+import { STEP_LEASE, stepQueue } from '../src/chat/store/step-queue.ts';
 import { type ChatTest, chatWorkspace, startChatTest } from './chat.ts';
 import { openOwnDatabase } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { afterFailure, overallStatus, type StepStatus } from '../src/domain/provisioning.ts';
+import { afterFailure, overallStatus, type StepStatus } from '../src/chat/domain/provisioning.ts';
 
 test.each<[StepStatus, StepStatus, string]>([
   ['not_requested', 'not_requested', 'not_requested'],

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { sweepKeyStorage } from '../src/store/storage-store.ts';
+import { sweepKeyStorage } from '../src/storage/store/storage-store.ts';
 import { openOwnDatabase } from './service.ts';
 import { AT, declareFrom, type ImportingService, jsonDocument, startImporting } from './source-import.ts';
 

@@ -1,4 +1,4 @@
-import type { Chat, ChatError } from '../src/clients/chat.ts';
+import type { Chat, ChatError } from '../src/chat/clients/chat.ts';
 
 /** Every method of the port, by name. */
 export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [

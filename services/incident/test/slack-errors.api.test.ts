@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, type FakeSlack, startSlack } from '@tocsin/testing';
-import type { Chat, ChatFailureReason } from '../src/clients/chat.ts';
-import { slackChat } from '../src/clients/slack.ts';
+import type { Chat, ChatFailureReason } from '../src/chat/clients/chat.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 import { CALLS, failureOf } from './slack-calls.ts';
 
 const CODES_BY_REASON: Record<ChatFailureReason, string[]> = {

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, eventually, type FakeSlack, startSlack } from '@tocsin/testing';
-import type { Chat } from '../src/clients/chat.ts';
-import { slackChat } from '../src/clients/slack.ts';
+import type { Chat } from '../src/chat/clients/chat.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 import { CALLS, failureOf } from './slack-calls.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, type FakeSlack, type SlackChannel, startSlack } from '@tocsin/testing';
-import type { Chat } from '../src/clients/chat.ts';
-import { slackChat } from '../src/clients/slack.ts';
+import type { Chat } from '../src/chat/clients/chat.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 
 const people = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `U1${from + index}`);
 

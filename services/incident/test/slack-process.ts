@@ -3,7 +3,7 @@
  * resources that are still open. Arguments: the API's URL, the token, names of calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { slackChat } from '../src/clients/slack.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 import { CALLS, failureOf } from './slack-calls.ts';
 
 const [apiUrl, token = '', ...names] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type FakeSlack, startSlack } from '@tocsin/testing';
-import type { Chat } from '../src/clients/chat.ts';
-import { slackChat } from '../src/clients/slack.ts';
+import type { Chat } from '../src/chat/clients/chat.ts';
+import { slackChat } from '../src/chat/clients/slack.ts';
 
 const TIMEOUT = 5_000;
 

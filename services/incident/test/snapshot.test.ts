@@ -4,9 +4,9 @@ import {
   publishedIncident,
   timelineEventSnapshot as wire,
 } from '@tocsin/contracts';
-import { toLargeValue } from '../src/domain/large-value.ts';
-import { incidentSnapshot, timelineEventSnapshot } from '../src/domain/snapshot.ts';
-import { newTimelineEvent, type TimelineEvent } from '../src/domain/timeline-event.ts';
+import { toLargeValue } from '../src/incidents/domain/large-value.ts';
+import { incidentSnapshot, timelineEventSnapshot } from '../src/incidents/domain/snapshot.ts';
+import { newTimelineEvent, type TimelineEvent } from '../src/timeline/domain/timeline-event.ts';
 import { anIncident } from './incident.ts';
 
 /** Four bytes of UTF-8. */

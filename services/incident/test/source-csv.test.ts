@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseCsv } from '../src/domain/source/csv.ts';
+import { parseCsv } from '../src/source-imports/domain/csv.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 

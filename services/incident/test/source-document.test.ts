@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { text as anyText } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
-import { parseSourceDocument } from '../src/domain/source/document.ts';
+import { parseSourceDocument } from '../src/source-imports/domain/document.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const START = '2026-11-20T10:00:00.000Z';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { sourceDocuments } from '../src/clients/source-documents.ts';
+import { sourceDocuments } from '../src/source-imports/clients/source-documents.ts';
 
 let receiver: Receiver;
 beforeAll(async () => void (receiver = await startReceiver({ names: ['localhost', '127.0.0.1'] })));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseMarkdown } from '../src/domain/source/markdown.ts';
+import { parseMarkdown } from '../src/source-imports/domain/markdown.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const LATER = '2026-11-20T10:05:00Z';

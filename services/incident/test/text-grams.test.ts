@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import fc from '@tocsin/testing/fuzz';
-import { fold } from '../src/domain/fold.ts';
-import { manyGrams, searchedGrams, textGrams } from '../src/store/text-grams.ts';
-import { toRecords } from '../src/store/value-row.ts';
+import { fold } from '../src/shared/domain/fold.ts';
+import { manyGrams, searchedGrams, textGrams } from '../src/values/store/text-grams.ts';
+import { toRecords } from '../src/values/store/value-row.ts';
 
 const FIELD = 12;
 

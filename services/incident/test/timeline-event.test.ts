@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { edit, isReservedType, newTimelineEvent, summaryOf, type TimelineEvent } from '../src/domain/timeline-event.ts';
+import {
+  edit,
+  isReservedType,
+  newTimelineEvent,
+  summaryOf,
+  type TimelineEvent,
+} from '../src/timeline/domain/timeline-event.ts';
 
 const startedAt = '2026-11-20T09:00:00.000Z';
 const sooner = '2026-11-20T08:59:59.999Z';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLegacyCompatible, timelineFilters } from '../src/domain/timeline-filters.ts';
+import { isLegacyCompatible, timelineFilters } from '../src/timeline/domain/timeline-filters.ts';
 
 describe('equivalent queries have equal filters', () => {
   test.each([

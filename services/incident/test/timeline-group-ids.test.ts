@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { assignGroupIds } from '../src/domain/timeline-group-ids.ts';
+import { assignGroupIds } from '../src/timeline/domain/timeline-group-ids.ts';
 
 const existing = [
   { id: 3, name: 'Comms' },

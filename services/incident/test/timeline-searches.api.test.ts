@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import type { Client } from '@tocsin/testing';
-import { newTimelineEvent, type TimelineEventProperties } from '../src/domain/timeline-event.ts';
-import { timelineStore } from '../src/store/timeline-store.ts';
+import { newTimelineEvent, type TimelineEventProperties } from '../src/timeline/domain/timeline-event.ts';
+import { timelineStore } from '../src/timeline/store/timeline-store.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;

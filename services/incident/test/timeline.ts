@@ -1,8 +1,8 @@
 import type { Knex } from '@tocsin/postgres';
-import { newTimelineEvent, type TimelineEvent } from '../src/domain/timeline-event.ts';
-import { incidentStore } from '../src/store/incident-store.ts';
-import { timelineStore } from '../src/store/timeline-store.ts';
-import { saveTimeline } from '../src/usecases/save-timeline.ts';
+import { newTimelineEvent, type TimelineEvent } from '../src/timeline/domain/timeline-event.ts';
+import { incidentStore } from '../src/incidents/store/incident-store.ts';
+import { timelineStore } from '../src/timeline/store/timeline-store.ts';
+import { saveTimeline } from '../src/timeline/save-timeline.ts';
 
 /** Inserts an event that the API cannot create: of any source and type, with AI context and evidence. */
 export async function recordAnything(

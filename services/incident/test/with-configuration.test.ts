@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { DEFAULT_CONFIGURATION } from '../src/domain/configuration.ts';
-import { ConfigurationChanged } from '../src/store/configuration-store.ts';
-import { withConfiguration } from '../src/usecases/with-configuration.ts';
+import { DEFAULT_CONFIGURATION } from '../src/configuration/domain/configuration.ts';
+import { ConfigurationChanged } from '../src/configuration/store/configuration-store.ts';
+import { withConfiguration } from '../src/configuration/with-configuration.ts';
 import { testPrincipal } from '@tocsin/testing';
 
 const { workspace } = testPrincipal();

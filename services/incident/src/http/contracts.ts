@@ -1,6 +1,6 @@
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
-import { changelogPage } from './changelog-wire.ts';
+import { changelogPage } from '../incidents/http/changelog-wire.ts';
 import {
   channelNameReply,
   channelNamePreviewReply,
@@ -8,19 +8,25 @@ import {
   provisioningReply,
   provisioningRetry,
   channelRenameReply,
-} from './chat-wire.ts';
-import { severitiesReply, workflowStatusesReply } from './configuration-wire.ts';
-import { archiveRequest, closeRequest, reopenRequest, resolveRequest, transitionReply } from './lifecycle-wire.ts';
-import { listQuery, listReply } from './list-wire.ts';
+} from '../chat/http/wire.ts';
+import { severitiesReply, workflowStatusesReply } from '../configuration/http/wire.ts';
+import {
+  archiveRequest,
+  closeRequest,
+  reopenRequest,
+  resolveRequest,
+  transitionReply,
+} from '../lifecycle/http/wire.ts';
+import { listQuery, listReply } from '../list/http/wire.ts';
 import {
   newTimelineEvent,
   timelineEventPatch,
   timelineEventReply,
   timelinePage,
   timelineQuery,
-} from './timeline-wire.ts';
-import { valuesPatch, valuesReply } from './value-wire.ts';
-import { incidentPatch, incidentReply, newIncident, newIncidentReply } from './wire.ts';
+} from '../timeline/http/wire.ts';
+import { valuesPatch, valuesReply } from '../values/http/wire.ts';
+import { incidentPatch, incidentReply, newIncident, newIncidentReply } from '../incidents/http/wire.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const INCIDENT = `${INCIDENTS}/{id}`;

@@ -1,10 +1,10 @@
 import type { Documentation } from '@tocsin/http';
 import type { contracts } from './contracts.ts';
-import { chatOperations } from './documentation/chat.ts';
-import { configurationOperations } from './documentation/configuration.ts';
-import { incidentOperations } from './documentation/incidents.ts';
-import { timelineOperations } from './documentation/timeline.ts';
-import { valueOperations } from './documentation/values.ts';
+import { chatOperations } from '../chat/http/documentation.ts';
+import { configurationOperations } from '../configuration/http/documentation.ts';
+import { incidentOperations } from '../incidents/http/documentation.ts';
+import { timelineOperations } from '../timeline/http/documentation.ts';
+import { valueOperations } from '../values/http/documentation.ts';
 
 /** Descriptions and examples of the incident service's operations, for the API description. */
 export const documentation: Documentation<typeof contracts> = {

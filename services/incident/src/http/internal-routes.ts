@@ -1,9 +1,9 @@
 import { INTERNAL_PATHS, type LastIncidentNumber, type UnmanagedReferences } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
 import { z } from 'zod';
-import { lastNumber } from '../store/last-number.ts';
-import { unmanagedReferences } from '../store/service-references.ts';
-import type { Dependencies } from '../usecases/context.ts';
+import { lastNumber } from '../incidents/store/last-number.ts';
+import { unmanagedReferences } from '../incidents/store/service-references.ts';
+import type { Dependencies } from '../dependencies.ts';
 
 const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });
 

@@ -1,16 +1,16 @@
 import { type Cursors, implement, type Route } from '@tocsin/http';
-import type { Dependencies } from '../usecases/context.ts';
-import type { AttachmentUrl } from './attachment-urls.ts';
-import { changelogHandlers } from './changelog-handlers.ts';
-import { channelNameHandlers } from './channel-name-handlers.ts';
-import { configurationHandlers } from './configuration-handlers.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
+import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
+import { channelNameHandlers } from '../chat/http/channel-name-handlers.ts';
+import { configurationHandlers } from '../configuration/http/handlers.ts';
 import { contracts } from './contracts.ts';
-import { incidentHandlers } from './incident-handlers.ts';
-import { lifecycleHandlers } from './lifecycle-handlers.ts';
-import { listHandlers } from './list-handlers.ts';
-import { provisioningHandlers } from './provisioning-handlers.ts';
-import { timelineHandlers } from './timeline-handlers.ts';
-import { valueHandlers } from './value-handlers.ts';
+import { incidentHandlers } from '../incidents/http/handlers.ts';
+import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
+import { listHandlers } from '../list/http/handlers.ts';
+import { provisioningHandlers } from '../chat/http/provisioning-handlers.ts';
+import { timelineHandlers } from '../timeline/http/handlers.ts';
+import { valueHandlers } from '../values/http/handlers.ts';
 
 export interface HandlerDependencies {
   dependencies: Dependencies;

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import type { TimelineEventWire } from '../../src/http/timeline-wire.ts';
+import type { TimelineEventWire } from '../../src/timeline/http/wire.ts';
 import { recordAnything } from '../timeline.ts';
 
 export const INCIDENTS = '/api/v1/incidents';

@@ -1,7 +1,7 @@
 import type { Envelope } from '@tocsin/contracts';
-import { shortenValue } from '../../src/domain/large-changes.ts';
-import type { TimelineEventWire } from '../../src/http/timeline-wire.ts';
-import type { IncidentWire } from '../../src/http/wire.ts';
+import { shortenValue } from '../../src/incidents/domain/large-changes.ts';
+import type { TimelineEventWire } from '../../src/timeline/http/wire.ts';
+import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 
 /** What a consumer has: the newest state of each incident and timeline event, with the revision that it is from. */
 export interface Replica {

@@ -1,6 +1,6 @@
-import { byCodePoints } from '../../src/domain/compare-text.ts';
-import { fold } from '../../src/domain/fold.ts';
-import type { IncidentWire } from '../../src/http/wire.ts';
+import { byCodePoints } from '../../src/shared/domain/compare-text.ts';
+import { fold } from '../../src/shared/domain/fold.ts';
+import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 import type { Listed } from './population.ts';
 import { CONFIGURATION, DEFINITIONS, type FieldSlug, NOW, SERVICES, TEAMS } from './world.ts';
 

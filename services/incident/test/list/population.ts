@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Instant } from '@tocsin/runtime';
 import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import type { IncidentWire } from '../../src/http/wire.ts';
+import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 import type { TestService } from '../service.ts';
 import { DEFINITIONS, type FieldSlug, SERVICES, TEAMS } from './world.ts';
 

@@ -1,0 +1,92 @@
+import type { Instant } from '@tocsin/runtime';
+import type { Severity, WorkflowStatus } from '../../configuration/domain/configuration.ts';
+import { duration, humanId, type Incident, type InvestigationRun } from '../domain/incident.ts';
+import type { SourceImport } from '../../source-imports/domain/document.ts';
+import type { IncidentWire, SourceTimelineImportWire } from './wire.ts';
+
+/** Returns an incident as the API shows it; the duration of an open incident ends at `now`. */
+export function incidentView(incident: Incident, now: Instant): IncidentWire {
+  const { seconds, anchor } = duration(incident, now);
+  return {
+    id: incident.id,
+    revision: incident.revision,
+    company_id: incident.workspaceId,
+    human_id: humanId(incident.number),
+    title: incident.title,
+    service: incident.service,
+    regions: [...incident.regions],
+    severity: incident.severity,
+    slack_channel_id: incident.slackChannelId,
+    meet_url: incident.meetUrl,
+    doc_url: incident.docUrl,
+    status: incident.status,
+    status_changed_at: incident.statusChangedAt,
+    last_event_at: incident.lastEventAt,
+    last_event_summary: incident.lastEventSummary,
+    issue_type: incident.issueType,
+    severity_mode: incident.severityMode,
+    impact_summary: incident.impactSummary,
+    customer_impact_status: incident.customerImpactStatus,
+    impact_started_at: incident.impactStartedAt,
+    first_reported_at: incident.firstReportedAt,
+    first_responded_at: incident.firstRespondedAt,
+    recovered_at: incident.recoveredAt,
+    duration_seconds: seconds,
+    duration_anchor: anchor,
+    team_id: incident.teamId,
+    event_count: incident.eventCount,
+    investigation_summary: incident.runCount === 0 ? null : investigationView(incident.runCount, incident.latestRun),
+    created_at: incident.createdAt,
+    created_by: incident.createdBy,
+    custom_fields: incident.customFields,
+    archived_at: incident.archivedAt,
+    archived_by: incident.archivedBy,
+    incident_manager: incident.incidentManager,
+    incident_responders: [...incident.incidentResponders],
+    has_assignees: incident.incidentManager !== '' || incident.incidentResponders.length > 0,
+  };
+}
+
+function investigationView(runCount: number, run: InvestigationRun | null): IncidentWire['investigation_summary'] {
+  return {
+    run_count: runCount,
+    latest_run:
+      run === null
+        ? null
+        : {
+            status: run.status,
+            started_at: run.startedAt,
+            ...(run.completedAt !== null && { completed_at: run.completedAt }),
+          },
+  };
+}
+
+export const sourceImportView = ({ status, eventCount, reason }: SourceImport): SourceTimelineImportWire => ({
+  status,
+  ...(eventCount !== undefined && { event_count: eventCount }),
+  ...(reason !== undefined && { reason }),
+});
+
+export function workflowStatusView(status: WorkflowStatus) {
+  return {
+    key: status.key,
+    label: status.label,
+    order: status.order,
+    is_default: status.isDefault,
+    is_terminal: status.isTerminal,
+    is_escalation_threshold: status.isEscalationThreshold,
+    color: status.color,
+  };
+}
+
+export function severityView(severity: Severity) {
+  return {
+    key: severity.key,
+    label: severity.label,
+    order: severity.order,
+    is_default: severity.isDefault,
+    min_score: severity.minScore,
+    description: severity.description,
+    color: severity.color,
+  };
+}

@@ -1,0 +1,150 @@
+import { ceilTimestamp, parseTimestamp } from '@tocsin/contracts';
+import { invalidRequest } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import type { Diagnosis } from './diagnosis.ts';
+import { fold } from '../../shared/domain/fold.ts';
+import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident.ts';
+
+/** No incident is an `alert` yet. */
+export const LIFECYCLES = ['ticket', 'incident', 'postmortem', 'alert'] as const;
+export const COMPARISONS = ['<', '>', '='] as const;
+
+type Lifecycle = (typeof LIFECYCLES)[number];
+type CustomerImpact = (typeof CUSTOMER_IMPACTS)[number];
+
+export interface Comparison {
+  operator: (typeof COMPARISONS)[number];
+  value: number;
+}
+
+/** The filters of a list request, by their names on the wire. Each parameter is well-formed. */
+export interface FilterParameters {
+  scope?: 'all' | 'postmortem' | undefined;
+  status?: readonly string[] | undefined;
+  severity?: readonly string[] | undefined;
+  service?: readonly string[] | undefined;
+  team_id?: readonly number[] | undefined;
+  created_from?: string | undefined;
+  created_to?: string | undefined;
+  created_before?: string | undefined;
+  region?: readonly string[] | undefined;
+  lifecycle?: readonly Lifecycle[] | undefined;
+  service_tier?: readonly string[] | undefined;
+  effective_team_id?: readonly number[] | undefined;
+  unassigned_team?: boolean | undefined;
+  mine?: boolean | undefined;
+  active_only?: boolean | undefined;
+  status_scope?: string | undefined;
+  diagnosis?: readonly Diagnosis[] | undefined;
+  impact_status?: readonly CustomerImpact[] | undefined;
+  affected_customers_op?: Comparison['operator'] | undefined;
+  affected_customers_value?: number | undefined;
+  mrr_op?: Comparison['operator'] | undefined;
+  mrr_value?: number | undefined;
+  mrr_currency?: string | undefined;
+  mrr_basis?: 'normalized' | 'source' | undefined;
+}
+
+/**
+ * The filters in canonical form, which is the same for every spelling of the same filters: arrays sorted and without
+ * duplicates, text folded, times in UTC, defaults filled in. Cursors are bound to it. An incident must match one
+ * value of each array that is not empty.
+ */
+export interface ListFilters {
+  postmortemsOnly: boolean;
+  lifecycles: readonly Lifecycle[];
+  statuses: readonly string[];
+  /** `nonterminal` or the key of a status; null: all statuses. */
+  statusScope: string | null;
+  activeOnly: boolean;
+  severities: readonly string[];
+  services: readonly string[];
+  serviceTiers: readonly string[];
+  teams: readonly number[];
+  effectiveTeams: readonly number[];
+  unassignedTeam: boolean;
+  regions: readonly string[];
+  diagnoses: readonly Diagnosis[];
+  customerImpacts: readonly CustomerImpact[];
+  affectedCustomers: Comparison | null;
+  /** In minor units of `currency`. Null: all amounts, converted to the workspace's reporting currency. */
+  mrr: (Comparison & { currency: string | null }) | null;
+  /** Inclusive. */
+  createdFrom: Instant | null;
+  /** Inclusive. */
+  createdTo: Instant | null;
+  /** Exclusive. */
+  createdBefore: Instant | null;
+}
+
+/** @throws DomainError `invalid_request` for parameters that exclude or require each other */
+export function listFilters(parameters: FilterParameters, reportingCurrency: string): ListFilters {
+  if (parameters.mine === true)
+    throw invalidRequest('mine', 'Must not be true: an API key has no incidents of its own');
+  if (parameters.created_before !== undefined && parameters.created_to !== undefined) {
+    throw invalidRequest('created_before', 'Must not be combined with created_to');
+  }
+  return {
+    postmortemsOnly: parameters.scope === 'postmortem',
+    lifecycles: canonical(parameters.lifecycle),
+    statuses: canonical(parameters.status),
+    statusScope:
+      parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
+    activeOnly: parameters.active_only === true,
+    severities: canonical(parameters.severity),
+    services: canonical(parameters.service?.map((service) => service.normalize('NFC'))),
+    serviceTiers: canonical(parameters.service_tier),
+    teams: canonical(parameters.team_id),
+    effectiveTeams: canonical(parameters.effective_team_id),
+    unassignedTeam: parameters.unassigned_team === true,
+    regions: canonical(parameters.region?.map((region) => fold(region.trim()))),
+    diagnoses: canonical(parameters.diagnosis),
+    customerImpacts: canonical(parameters.impact_status),
+    affectedCustomers: comparison(parameters, 'affected_customers'),
+    mrr: mrrComparison(parameters, reportingCurrency),
+    createdFrom: instant(parameters.created_from, ceilTimestamp),
+    createdTo: instant(parameters.created_to),
+    createdBefore: instant(parameters.created_before, ceilTimestamp),
+  };
+}
+
+/** Whether all of these filters existed when cursors of the old form were issued, which are not bound to filters. */
+export function isLegacyCompatible(filters: ListFilters): boolean {
+  const { statusScope, activeOnly, unassignedTeam, affectedCustomers, mrr, createdBefore } = filters;
+  const { lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts } = filters;
+  return (
+    [statusScope, affectedCustomers, mrr, createdBefore].every((filter) => filter === null) &&
+    !activeOnly &&
+    !unassignedTeam &&
+    [lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts].every((list) => list.length === 0)
+  );
+}
+
+function mrrComparison(parameters: FilterParameters, reportingCurrency: string): ListFilters['mrr'] {
+  const { mrr_basis: basis = 'normalized', mrr_currency: currency = null } = parameters;
+  if (basis === 'source' && currency === null)
+    throw invalidRequest('mrr_currency', 'Is required with mrr_basis=source');
+  if (basis === 'normalized' && currency !== null && currency !== reportingCurrency) {
+    throw invalidRequest(
+      'mrr_currency',
+      `Must be ${reportingCurrency}, the reporting currency, unless mrr_basis is source`,
+    );
+  }
+  const compared = comparison(parameters, 'mrr');
+  return compared && { ...compared, currency: basis === 'source' ? currency : null };
+}
+
+function comparison(parameters: FilterParameters, name: 'affected_customers' | 'mrr'): Comparison | null {
+  const { [`${name}_op` as const]: operator, [`${name}_value` as const]: value } = parameters;
+  if (operator === undefined && value === undefined) return null;
+  if (operator === undefined) throw invalidRequest(`${name}_op`, `Is required with ${name}_value`);
+  if (value === undefined) throw invalidRequest(`${name}_value`, `Is required with ${name}_op`);
+  return { operator, value };
+}
+
+const instant = (text: string | undefined, read = parseTimestamp): Instant | null =>
+  text === undefined ? null : (read(text) ?? null);
+
+export function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
+  return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,75 @@
+import { buildPage, type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
+import type { Dependencies } from '../../dependencies.ts';
+import { type IncidentList, listIncidents } from '../list-incidents.ts';
+import { contracts, type IncidentApi } from '../../http/contracts.ts';
+import { incidentView } from '../../incidents/http/views.ts';
+
+interface ListDependencies {
+  dependencies: Dependencies;
+  cursors: Cursors;
+}
+
+/** Both lists take the same parameters and return the same kind of page. */
+export function listHandlers(
+  dependencies: ListDependencies,
+): Pick<IncidentApi, 'listIncidents' | 'listArchivedIncidents'> {
+  return {
+    listIncidents: listHandler(dependencies, { archived: false, path: contracts.listIncidents.path }),
+    listArchivedIncidents: listHandler(dependencies, { archived: true, path: contracts.listArchivedIncidents.path }),
+  };
+}
+
+const listHandler =
+  (
+    { dependencies, cursors }: ListDependencies,
+    list: { archived: boolean; path: string },
+  ): IncidentApi['listIncidents'] =>
+  async ({ principal: { workspace }, query }) => {
+    const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
+    const now = dependencies.clock.now();
+    const { listed, readWhole, cursorAfter, continueAt, ...rest } = await listIncidents(
+      { ...dependencies, cursors },
+      { ...list, workspace, parameters, cursor, limit, includeCounts, now },
+    );
+    const { rows, pagination } = await buildPage({
+      listed,
+      limit,
+      whole: readWhole,
+      view: (incident) => incidentView(incident, now),
+      nextCursor: cursorAfter,
+      continueAt,
+    });
+    const { has_more, next_cursor } = pagination;
+    return {
+      body: {
+        incidents: rows,
+        pagination,
+        has_more,
+        ...(next_cursor !== undefined && { next_cursor }),
+        ...listProperties(rest),
+      },
+    };
+  };
+
+/** The properties of the list that do not depend on the page. */
+const listProperties = ({
+  restrictedCount,
+  isHistoryLimited,
+  mrr,
+  counts,
+}: Pick<IncidentList, 'restrictedCount' | 'isHistoryLimited' | 'mrr' | 'counts'>) => ({
+  ...(restrictedCount !== undefined && { restricted_count: restrictedCount }),
+  history_limited: isHistoryLimited,
+  mrr_currency: mrr.currency,
+  mrr_conversion_mode: mrr.mode,
+  mrr_projection_state: mrr.state,
+  supported_mrr_currencies: mrr.supported,
+  ...(counts !== undefined && {
+    collection_counts: {
+      matched: counts.matched,
+      all: counts.all,
+      ongoing: counts.ongoing,
+      by_status: counts.byStatus,
+    },
+  }),
+});

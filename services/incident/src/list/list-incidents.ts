@@ -1,0 +1,155 @@
+import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/contracts';
+import { type Cursors, invalidRequest, visibleFrom } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import { customPredicates } from './domain/custom-filter.ts';
+import { conversions, type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
+import type { Fields } from '../replicas/domain/fields.ts';
+import { type FilterParameters, listFilters } from './domain/list-filters.ts';
+import { type ListSort, listSort, type SortParameters } from './domain/list-sort.ts';
+import {
+  checkSeverities,
+  checkTiers,
+  passingStatuses,
+  type StatusCounts,
+  statusCounts,
+} from './domain/list-statuses.ts';
+import { incidentStore } from '../incidents/store/incident-store.ts';
+import { EMPTY_CATALOG } from '../replicas/store/catalog.ts';
+import { isSortable } from './store/custom-sort.ts';
+import { prefilterByRevenue } from './store/prefilter.ts';
+import { type IncidentQuery, readTiers } from './store/query.ts';
+import { readCounts } from './store/read-counts.ts';
+import { type PositionedIncident, readPage } from './store/read-page.ts';
+import { sortSegments } from './store/sort-segments.ts';
+import { mrrCurrencies } from '../incidents/store/mrr-currencies.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { listCursors } from './list-cursors.ts';
+import { unlessStale } from '../replicas/replicas.ts';
+
+export interface ListRequest {
+  workspace: WorkspaceContext;
+  /** Archived incidents instead of active ones. */
+  archived: boolean;
+  /** The path of the list, to which its cursors are bound. */
+  path: string;
+  /** Filters and sort, by their names on the wire. Each is well-formed. */
+  parameters: FilterParameters & SortParameters & { custom_filter?: readonly string[] | undefined };
+  cursor: string | undefined;
+  limit: number;
+  includeCounts: boolean;
+  now: Instant;
+}
+
+export interface IncidentList {
+  /** The incidents of the page, and one more if there are more. */
+  listed: PositionedIncident[];
+  /** Reads listed incidents completely. */
+  readWhole: ReturnType<typeof incidentStore>['readWhole'];
+  /** The cursor of the page that begins after an incident. */
+  cursorAfter: (last: PositionedIncident) => string;
+  /** The cursor of the page that continues after all listed incidents, if a search has ended before the page was full. */
+  continueAt: string | undefined;
+  /** How many incidents the workspace's history limit hides; undefined if a search has too much text to count them. */
+  restrictedCount: number | undefined;
+  isHistoryLimited: boolean;
+  mrr: MrrProjection;
+  /** Undefined unless requested. */
+  counts: StatusCounts | undefined;
+}
+
+/**
+ * Reads one page of a list of incidents, and the counts that come with it (contract: Incident lists).
+ * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
+ */
+export async function listIncidents(
+  dependencies: Dependencies & { cursors: Cursors },
+  request: ListRequest,
+): Promise<IncidentList> {
+  const { database } = dependencies;
+  const { workspace, limit, now } = request;
+  const query = await resolveQuery(dependencies, request);
+  const segments = sortSegments(query);
+  const cursors = listCursors(dependencies.cursors, query, request.path);
+  const after = request.cursor === undefined ? undefined : cursors.decode(request.cursor, segments);
+
+  const { statuses, exchangeRates } = query.configuration;
+  const prefiltered = await prefilterByRevenue(database, query);
+  const [{ listed, searchedUntil }, { restricted, byStatus }, seen] = await Promise.all([
+    readPage(database, prefiltered, { segments, after, limit }),
+    readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
+    exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
+  ]);
+  return {
+    listed,
+    readWhole: incidentStore(database, workspace.id).readWhole,
+    cursorAfter: ({ position }) => cursors.encode(position),
+    continueAt: searchedUntil && cursors.encode(searchedUntil),
+    restrictedCount: restricted,
+    isHistoryLimited: query.visibleFrom !== null,
+    mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),
+    counts: byStatus && statusCounts({ counted: byStatus, passing: query.statuses, configured: statuses }),
+  };
+}
+
+/**
+ * Checks the parameters and reads what the list depends on. Replicas are refreshed only if a filter or the sort uses
+ * them.
+ */
+async function resolveQuery(dependencies: Dependencies, request: ListRequest): Promise<IncidentQuery> {
+  const { database } = dependencies;
+  const { workspace, archived, parameters, now } = request;
+  const filters = listFilters(parameters, workspace.reporting_currency);
+  const sort = listSort(parameters);
+  const configuration = await dependencies.configurations.get(workspace);
+  const statuses = passingStatuses(filters, configuration.statuses);
+  checkSeverities(filters, configuration.severities);
+
+  const customFilters = parameters.custom_filter ?? [];
+  const needsTiers = filters.serviceTiers.length > 0;
+  const needsCatalog = needsTiers || filters.effectiveTeams.length > 0 || (sort.key === 'team' && !archived);
+  const needsFields = customFilters.length > 0 || sort.key === 'custom';
+  const owners = [...(needsCatalog ? (['catalog'] as const) : []), ...(needsFields ? (['custom_field'] as const) : [])];
+  const references = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+    if (needsTiers) {
+      const tiers = await readTiers(database, workspace.id);
+      await unlessStale(freshness, 'catalog', () => checkTiers(filters, tiers));
+    }
+    const catalog = needsCatalog
+      ? await dependencies.catalogs.get(workspace.id, freshness.get('catalog')?.version)
+      : EMPTY_CATALOG;
+    if (!needsFields) return { catalog, custom: [], sortField: null };
+    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+    return unlessStale(freshness, 'custom_field', () => ({
+      catalog,
+      custom: customPredicates(customFilters, fields),
+      sortField: sortFieldOf(sort, fields),
+    }));
+  });
+
+  return {
+    ...references,
+    workspaceId: workspace.id,
+    archived,
+    filters,
+    sort,
+    configuration,
+    statuses,
+    conversions: conversions(workspace.reporting_currency, configuration.exchangeRates),
+    visibleFrom: visibleFrom(workspace.history_days, now),
+  };
+}
+
+/**
+ * @throws DomainError `invalid_request` for a field that does not exist, is archived, or has a type without an order
+ */
+function sortFieldOf({ key, field: slug }: ListSort, fields: Fields): CustomFieldDefinition | null {
+  if (key !== 'custom') return null;
+  const field = fields.findBySlug(slug ?? '');
+  if (field?.archived_at !== null) {
+    throw invalidRequest('sort_custom_field', 'Must be the slug of an active custom field');
+  }
+  if (!isSortable(field.field_type)) {
+    throw invalidRequest('sort_custom_field', `Must not be of type ${field.field_type}, which has no order`);
+  }
+  return field;
+}

@@ -1,0 +1,185 @@
+import type { FieldType } from '@tocsin/contracts';
+import type { CustomPredicate, Money, Operand } from '../domain/custom-filter.ts';
+import { containsText } from '../../shared/store/contains-text.ts';
+import { beginning, optionKey } from '../../values/store/value-row.ts';
+import type { IncidentQuery } from './query.ts';
+import { join, type Sql, sql } from '../../shared/store/sql.ts';
+
+/** The indexed part of a text. Operands are cut to the same length before they are compared with it. */
+export const INDEXED_TEXT = sql`left(v.text_folded, 128)`;
+
+/**
+ * The predicates on one field that become one subquery: either all positive ones or all negated ones. An incident
+ * without a value meets every negated predicate.
+ */
+interface PredicateGroup {
+  fieldId: number;
+  fieldType: FieldType;
+  isNegated: boolean;
+  predicates: CustomPredicate[];
+}
+
+/** How many `exists` conditions Postgres gets to plan: each further one makes planning take several times as long. */
+const MAX_PLANNED_CONDITIONS = 4;
+
+/** The filters by custom fields as conditions on incidents `i`, for finding all incidents that meet them. */
+export const customConditions = ({ workspaceId, custom }: IncidentQuery): Sql[] =>
+  groupByField(custom).map((group, index) =>
+    index < MAX_PLANNED_CONDITIONS ? existsCondition(workspaceId, group) : lookupCondition(group),
+  );
+
+/** The same conditions, each evaluated by looking up one value of the incident at hand. */
+export const customLookups = ({ custom }: IncidentQuery): Sql[] => groupByField(custom).map(lookupCondition);
+
+/** An incident has at most one value of a field, so one lookup per field is enough. Positive groups come first. */
+function groupByField(predicates: readonly CustomPredicate[]): PredicateGroup[] {
+  const groups = new Map<string, PredicateGroup>();
+  for (const predicate of predicates) {
+    const { fieldId, fieldType, operator } = predicate;
+    const isNegated = operator === 'is_not' || operator === 'excludes';
+    const group = groups.get(`${fieldId} ${isNegated}`) ?? { fieldId, fieldType, isNegated, predicates: [] };
+    group.predicates.push(predicate);
+    groups.set(`${fieldId} ${isNegated}`, group);
+  }
+  return [...groups.values()].sort((a, b) => Number(a.isNegated) - Number(b.isNegated));
+}
+
+/** Postgres can plan this as a join, and start with the values or with the incidents. */
+function existsCondition(workspaceId: number, group: PredicateGroup): Sql {
+  // Option keys contain the field's ID already; a second condition on it makes Postgres underestimate the rows.
+  const ofField =
+    group.fieldType === 'multi_select' && group.predicates.every(isIndexed)
+      ? sql``
+      : sql`v.workspace_id = ${workspaceId} and v.field_id = ${group.fieldId} and`;
+  const condition = sql`${ofField} v.incident_id = i.id and ${groupCondition(group)}`;
+  const value = sql`exists (select 1 from incident_values as v where ${condition})`;
+  return group.isNegated ? sql`not ${value}` : value;
+}
+
+/** A scalar subquery, which Postgres evaluates for one incident at a time and never turns into a join. */
+function lookupCondition(group: PredicateGroup): Sql {
+  const value = sql`coalesce((
+    select true from incident_values as v
+    where v.incident_id = i.id and v.field_id = ${group.fieldId} and ${groupCondition(group)}), false)`;
+  return group.isNegated ? sql`not ${value}` : value;
+}
+
+const groupCondition = ({ isNegated, predicates }: PredicateGroup): Sql =>
+  isNegated ? sql`(${join(predicates.map(valueCondition), ' or ')})` : join(predicates.map(valueCondition), ' and ');
+
+/** Whether the value `v` matches the operands; for a negated predicate, whether it is one of the excluded values. */
+function valueCondition(predicate: CustomPredicate): Sql {
+  const { fieldType, operands } = predicate;
+  switch (fieldType) {
+    case 'string':
+    case 'select':
+      return textCondition(predicate, operands as string[]);
+    case 'boolean':
+      return sql`v.boolean_value = any(${operands as boolean[]})`;
+    case 'multi_select':
+      return optionsCondition(predicate, operands as string[]);
+    case 'monetary': {
+      const [money] = operands as Money[];
+      const amounts = (operands as Money[]).map(({ amount }) => amount);
+      return sql`v.currency = ${money?.currency ?? null} and ${orderCondition(predicate, amounts)}`;
+    }
+    default:
+      return orderCondition(predicate, operands);
+  }
+}
+
+function textCondition({ operator }: CustomPredicate, texts: readonly string[]): Sql {
+  const [text = ''] = texts;
+  switch (operator) {
+    case 'contains':
+      return text === '' ? sql`v.text_folded is not null` : containsText(sql`v.text_folded`, text);
+    case 'starts_with':
+      return both(
+        sql`starts_with(${INDEXED_TEXT}, ${beginning(text)})`,
+        beginning(text) === text ? undefined : sql`left(v.text_folded, ${[...text].length}::integer) = ${text}`,
+      );
+    default:
+      return both(
+        sql`${INDEXED_TEXT} = any(${texts.map(beginning)})`,
+        texts.every(isShorterThanIndexed) ? undefined : isOneOf(texts),
+      );
+  }
+}
+
+/** Reads no more of a text than one character beyond the longest of the others. */
+function isOneOf(texts: readonly string[]): Sql {
+  const longest = Math.max(...texts.map((text) => [...text].length));
+  return sql`left(v.text_folded, ${longest + 1}::integer) = any(${texts})`;
+}
+
+/** A condition on the indexed beginning, and one on the whole text where the first does not imply it. */
+const both = (onBeginning: Sql, onWhole: Sql | undefined): Sql =>
+  onWhole === undefined ? onBeginning : sql`${onBeginning} and ${onWhole}`;
+
+/** Whether a text is shorter than the indexed part: then an equal beginning means an equal text. */
+const isShorterThanIndexed = (text: string) => beginning(`${text} `) !== beginning(text);
+
+function optionsCondition({ fieldId, operator }: CustomPredicate, options: readonly string[]): Sql {
+  const hasOptions = operator === 'includes_all' ? hasAll : hasAny;
+  const isExact = options.every(isShorterThanIndexed);
+  return both(
+    hasOptions(
+      sql`v.option_keys`,
+      options.map((option) => optionKey(fieldId, option)),
+    ),
+    isExact ? undefined : hasOptions(sql`v.options`, options),
+  );
+}
+
+/**
+ * The operators of arrays, which the index serves, compare each element of one array with each of the other. Beyond this
+ * number, each element is looked up among all others.
+ */
+const MAX_INDEXED_OPTIONS = 16;
+
+const isIndexed = ({ operands }: CustomPredicate) => operands.length <= MAX_INDEXED_OPTIONS;
+
+const hasAny = (array: Sql, elements: readonly string[]): Sql =>
+  elements.length <= MAX_INDEXED_OPTIONS
+    ? sql`${array} && ${elements}`
+    : sql`exists (select 1 from unnest(${array}) as element where element = any(${elements}))`;
+
+const hasAll = (array: Sql, elements: readonly string[]): Sql =>
+  elements.length <= MAX_INDEXED_OPTIONS
+    ? sql`${array} @> ${elements}`
+    : sql`(
+        select count(distinct element) from unnest(${array}) as element where element = any(${elements})
+      ) = ${new Set(elements).size}`;
+
+/** For each type whose values have an order, the column with the value and the SQL type of an operand. */
+const ORDERED_COLUMNS: Partial<Record<FieldType, { column: Sql; type: Sql }>> = {
+  number: { column: sql`v.number_value`, type: sql`numeric` },
+  monetary: { column: sql`v.number_value`, type: sql`numeric` },
+  date: { column: sql`v.date_value`, type: sql`date` },
+  time: { column: sql`v.time_value`, type: sql`time` },
+  datetime: { column: sql`v.moment_value`, type: sql`timestamptz` },
+};
+
+const SQL_OPERATORS: Partial<Record<CustomPredicate['operator'], Sql>> = {
+  gt: sql`>`,
+  after: sql`>`,
+  gte: sql`>=`,
+  lt: sql`<`,
+  before: sql`<`,
+  lte: sql`<=`,
+};
+
+function orderCondition({ fieldType, operator }: CustomPredicate, operands: readonly Operand[]): Sql {
+  const ordered = ORDERED_COLUMNS[fieldType];
+  if (ordered === undefined) throw new Error(`values of type ${fieldType} have no order`);
+  const { column, type } = ordered;
+  const [low, high] = operands.map((operand) => sql`${operand as string | number}::${type}`);
+  if (low === undefined) throw new Error(`the operator ${operator} has no operand`);
+  if (operator === 'between' && high !== undefined) return sql`${column} >= ${low} and ${column} <= ${high}`;
+  const sqlOperator = SQL_OPERATORS[operator];
+  if (sqlOperator !== undefined) return sql`${column} ${sqlOperator} ${low}`;
+  return sql`${column} in (${join(
+    operands.map((operand) => sql`${operand as string | number}::${type}`),
+    ', ',
+  )})`;
+}

@@ -1,0 +1,121 @@
+import { DIAGNOSES } from '../domain/diagnosis.ts';
+import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
+import { fold } from '../../shared/domain/fold.ts';
+import { ISSUE_TYPES } from '../../incidents/domain/incident.ts';
+import type { Comparison, ListFilters } from '../domain/list-filters.ts';
+import { regionKey } from '../../incidents/store/list-columns.ts';
+import type { CatalogService } from '../../replicas/store/catalog.ts';
+import type { IncidentQuery } from './query.ts';
+import { join, type Sql, sql } from '../../shared/store/sql.ts';
+
+/** Incidents that the list shows, or incidents that the workspace's history limit hides. */
+export type Visibility = 'shown' | 'restricted';
+
+/** The conditions on incidents `i` of a list, except its filters by status and by custom fields. */
+export function filterConditions(query: IncidentQuery, visibility: Visibility): Sql[] {
+  const { workspaceId, archived, visibleFrom } = query;
+  const { createdFrom, createdTo, createdBefore } = query.filters;
+  return [
+    sql`i.workspace_id = ${workspaceId}`,
+    archived ? sql`i.archived_at is not null` : sql`i.archived_at is null`,
+    ...(visibleFrom === null
+      ? []
+      : [visibility === 'shown' ? sql`i.created_at >= ${visibleFrom}` : sql`i.created_at < ${visibleFrom}`]),
+    ...(createdFrom === null ? [] : [sql`i.created_at >= ${createdFrom}`]),
+    ...(createdTo === null ? [] : [sql`i.created_at <= ${createdTo}`]),
+    ...(createdBefore === null ? [] : [sql`i.created_at < ${createdBefore}`]),
+    ...propertyConditions(query),
+  ];
+}
+
+export const statusConditions = ({ statuses }: IncidentQuery): Sql[] =>
+  statuses === null ? [] : [oneOf(sql`i.status`, statuses)];
+
+/** Whether a list filters by anything besides the time of creation. */
+export const isSelective = (query: IncidentQuery): boolean =>
+  query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;
+
+function propertyConditions({ workspaceId, filters, catalog: { services }, conversions }: IncidentQuery): Sql[] {
+  const { severities, regions, diagnoses, customerImpacts, affectedCustomers, mrr, serviceTiers } = filters;
+  const unlessEmpty = <Value>(values: readonly Value[], condition: () => Sql) =>
+    values.length === 0 ? [] : [condition()];
+  return [
+    ...issueTypeConditions(filters),
+    ...unlessEmpty(severities, () => sql`i.severity = any(${severities})`),
+    ...unlessEmpty(filters.services, () => ofServices(filters.services)),
+    ...unlessEmpty(serviceTiers, () => ofServices(slugsOf(services.filter(({ tier }) => serviceTiers.includes(tier))))),
+    ...teamConditions(filters, services),
+    ...unlessEmpty(regions, () => sql`i.region_keys && ${regions.map((region) => regionKey(workspaceId, region))}`),
+    ...unlessEmpty(diagnoses, () => sql`i.diagnosis = any(${diagnoses.map((each) => DIAGNOSES.indexOf(each))})`),
+    ...unlessEmpty(customerImpacts, () => sql`i.customer_impact_status = any(${customerImpacts})`),
+    ...(affectedCustomers === null ? [] : [compare(sql`i.affected_customers`, affectedCustomers)]),
+    ...(mrr === null ? [] : [mrrCondition(mrr, conversions)]),
+  ];
+}
+
+function issueTypeConditions({ postmortemsOnly, lifecycles }: ListFilters): Sql[] {
+  if (!postmortemsOnly && lifecycles.length === 0) return [];
+  return [
+    oneOf(
+      sql`i.issue_type`,
+      ISSUE_TYPES.filter((type) => lifecycles.length === 0 || lifecycles.includes(type)).filter(
+        (type) => !postmortemsOnly || type === 'postmortem',
+      ),
+    ),
+  ];
+}
+
+/** `false` for no values, so that Postgres does not search for them. */
+const oneOf = (column: Sql, values: readonly (string | number)[]): Sql =>
+  values.length === 0 ? sql`false` : sql`${column} = any(${values})`;
+
+/** `unassignedTeam` adds incidents without a team of their own to those that the other filters by team select. */
+function teamConditions(
+  { teams, effectiveTeams, unassignedTeam }: ListFilters,
+  services: readonly CatalogService[],
+): Sql[] {
+  const conditions = [
+    ...(teams.length === 0 ? [] : [sql`i.team_id = any(${teams})`]),
+    ...(effectiveTeams.length === 0 ? [] : [ofEffectiveTeams(effectiveTeams, services)]),
+  ];
+  if (!unassignedTeam) return conditions;
+  if (conditions.length === 0) return [sql`i.team_id is null`];
+  return conditions.map((condition) => sql`(${condition} or i.team_id is null)`);
+}
+
+/** The effective team is the incident's own team or, without one, the team that owns its service. */
+function ofEffectiveTeams(teams: readonly number[], services: readonly CatalogService[]): Sql {
+  const owned = services.filter(({ ownerTeamId }) => ownerTeamId !== null && teams.includes(ownerTeamId));
+  return sql`(i.team_id = any(${teams}) or (i.team_id is null and ${ofServices(slugsOf(owned))}))`;
+}
+
+const slugsOf = (services: readonly CatalogService[]) => services.map(({ slug }) => slug);
+
+/** Compares slugs exactly. The folded comparison is redundant: it is there because that column has the index. */
+export const ofServices = (slugs: readonly string[]): Sql =>
+  sql`(${oneOf(sql`i.service_folded`, slugs.map(fold))} and ${oneOf(sql`i.service`, slugs)})`;
+
+const OPERATORS = { '<': sql`<`, '>': sql`>`, '=': sql`=` } as const;
+
+export const compare = (left: Sql, { operator, value }: Comparison): Sql =>
+  sql`${left} ${OPERATORS[operator]} ${value}`;
+
+/**
+ * Compares the sum of an incident's revenue at stake. An incident without revenue data meets no condition; nor does one
+ * with an amount that cannot be converted, where amounts are converted. The sum of an empty list of amounts is 0.
+ * An incident with revenue data has a number of affected customers, which is indexed.
+ */
+function mrrCondition(mrr: NonNullable<ListFilters['mrr']>, conversions: readonly Conversion[]): Sql {
+  const factors = conversions.map(({ currency, factor }) => sql`when ${currency} then ${factor}::numeric`);
+  const sum =
+    mrr.currency === null
+      ? sql`(select case when count(*) = count(factor)
+              then coalesce(round(sum((told ->> 'amount_minor')::numeric * factor)), 0) end
+            from jsonb_array_elements(i.mrr) as told
+            cross join lateral (select case told ->> 'currency' ${join(factors, ' ')} end as factor) as converted)`
+      : sql`(select coalesce(sum((told ->> 'amount_minor')::numeric), 0)
+            from jsonb_array_elements(i.mrr) as told where told ->> 'currency' = ${mrr.currency})`;
+  // `coalesce` makes Postgres estimate that half of the rows pass, so it reads along the order of the list. That is
+  // right here: if few incidents pass, the prefilter has replaced this condition by their IDs.
+  return sql`(i.affected_customers is not null and i.mrr is not null and coalesce(${compare(sum, mrr)}, false))`;
+}

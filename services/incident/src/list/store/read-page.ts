@@ -1,0 +1,191 @@
+/**
+ * Reads one page of a list of incidents. A list sorts by any of a dozen properties or by a custom field, under any
+ * filters, and a page must take about a millisecond in a workspace with hundreds of thousands of incidents, however
+ * deep it is. So no statement may sort the whole list, skip rows by `offset`, or filter after sorting. See
+ * docs/adr/0012-lists-walk-along-indexes.md for the reasons.
+ *
+ * Sort segments: a sort order is cut into segments, each of which one statement reads from one index, in the order of
+ * that index (`sort-segments.ts`). `sort=owner`, for example, has two: the incidents with an owner, by name, and then
+ * those without one. A single statement for both would need an expression as its order, and every sort an index on
+ * its own such expression. A page reads segment after segment until it is full. Its position is a keyset: the name of
+ * the segment, the sort keys of the last row, and a tie-breaker. The next page continues right behind it with a row
+ * comparison.
+ *
+ * Key look-ups: some orders are unknown to Postgres, like the workflow order of statuses or the order of a select's
+ * options. Such a segment looks up one key after the other in the index, in our order, for up to a page of incidents
+ * each. There are few keys, so this is still far less than sorting.
+ *
+ * Filters: most are plain conditions on `incidents`. Filters by custom fields are subqueries, and Postgres cannot
+ * estimate how many incidents they let through, because the values of all fields share their columns. So the first
+ * 1,000 incidents in list order are checked one by one, which fills a page if the filter is common. Only if it does
+ * not, Postgres gets to plan the search for all incidents that meet the filter.
+ *
+ * Prefilter: filters by revenue and by contained text can be so rare that hardly any incident passes, and checking
+ * them is expensive. Each has an index that finds the few incidents directly. If there are at most 3,000, their IDs
+ * replace the filter (`prefilter.ts`); revenue before the page is read, text only once the first 1,000 incidents were
+ * not enough.
+ *
+ * Searches: comparing texts takes as long as the texts are large, whatever index there is. If a prefilter does not
+ * replace such a filter, incidents are searched in portions (`search-portion.ts`), and a page that has compared
+ * `MAX_COMPARED_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
+ */
+import type { Listed } from '@tocsin/resources';
+import type { Knex } from '@tocsin/postgres';
+import type { Incident } from '../../incidents/domain/incident.ts';
+import { customConditions, customLookups } from './custom-filters.ts';
+import { filterConditions, isSelective, statusConditions } from './filters.ts';
+import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
+import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { MAX_COMPARED_BYTES, type Portion, searchPortion } from './search-portion.ts';
+import type { KeysetPosition, SegmentRequest, SortSegment } from './segments.ts';
+import { all, run, runOften, type Sql, sql } from '../../shared/store/sql.ts';
+
+/** What is known while the segments of a page are read. */
+interface ReadProgress {
+  prefiltered: PrefilteredQuery;
+  isPrefilteredByText: boolean;
+  /** Whether the list filters by anything besides the time of creation. */
+  isSelective: boolean;
+  /** How many bytes of text the page may still compare. */
+  comparable: number;
+}
+
+/** An incident of a list, and where it is in the list. */
+export type PositionedIncident = Listed<Incident> & { position: KeysetPosition };
+
+export interface ListedPage {
+  /** Up to `limit` incidents, and one more if there are more. */
+  listed: PositionedIncident[];
+  /** If the page ends early: the position of the last incident that was searched. */
+  searchedUntil: KeysetPosition | undefined;
+}
+
+/**
+ * Lists the incidents after a position.
+ * @param prefiltered by `prefilterByRevenue`
+ */
+export async function readPage(
+  db: Knex,
+  prefiltered: PrefilteredQuery,
+  { segments, after, limit }: { segments: readonly SortSegment[]; after: KeysetPosition | undefined; limit: number },
+): Promise<ListedPage> {
+  const rowsById = new Map<number, PositionedIncident>();
+  const progress: ReadProgress = {
+    prefiltered,
+    isPrefilteredByText: false,
+    isSelective: isSelective(prefiltered.query) || prefiltered.conditions.length > 0,
+    comparable: MAX_COMPARED_BYTES,
+  };
+  const start = after === undefined ? 0 : segments.findIndex(({ name }) => name === after.segment);
+  if (start === -1) throw new Error(`the sort has no segment ${after?.segment}`);
+  for (const segment of partsOf(segments.slice(start), after)) {
+    let from = segment.name === after?.segment ? after : undefined;
+    for (let hasMore = true; hasMore && rowsById.size <= limit;) {
+      // One more than the page shows: it tells whether there is a next page.
+      const missing = limit + 1 - rowsById.size;
+      const { rows, last, isEnd } = await readSegment(db, progress, { segment, after: from, limit: missing });
+      for (const row of rows) {
+        // An incident that loses its value between two statements is read again in the segment of those without one.
+        if (!rowsById.has(row.id)) rowsById.set(row.id, Object.assign(row, { position: positionOf(row, segment) }));
+      }
+      if (last !== undefined) from = positionOf(last, segment);
+      hasMore = !isEnd;
+      if (progress.comparable <= 0 && rowsById.size <= limit) {
+        return { listed: [...rowsById.values()], searchedUntil: from };
+      }
+    }
+    if (rowsById.size > limit) break;
+  }
+  return { listed: [...rowsById.values()].slice(0, limit + 1), searchedUntil: undefined };
+}
+
+function* partsOf(segments: readonly SortSegment[], after: KeysetPosition | undefined): Iterable<SortSegment> {
+  for (const segment of segments) {
+    if (segment.partsFrom === undefined) yield segment;
+    else yield* segment.partsFrom(segment.name === after?.segment ? after : undefined);
+  }
+}
+
+type SegmentRead = Omit<SegmentRequest, 'conditions'> & { segment: SortSegment };
+
+async function readSegment(
+  db: Knex,
+  progress: ReadProgress,
+  read: SegmentRead,
+): Promise<Pick<Portion, 'rows' | 'last' | 'isEnd'>> {
+  const isFirst = progress.comparable === MAX_COMPARED_BYTES && progress.prefiltered.conditions.length === 0;
+  // After a prefilter few incidents are left, and searching some of them first saves nothing.
+  if (!isFirst && !progress.isPrefilteredByText) {
+    progress.isPrefilteredByText = true;
+    progress.prefiltered = await prefilterByText(db, progress.prefiltered);
+  }
+  if (progress.prefiltered.query.custom.some(isTextSearch)) return searchNext(db, progress, { ...read, isFirst });
+  const rows = await readMatching(db, progress, read);
+  return { rows, last: rows.at(-1), isEnd: rows.length < read.limit };
+}
+
+/** Searches the next portion. The filters by other fields are planned once the first portion did not fill the page. */
+async function searchNext(
+  db: Knex,
+  progress: ReadProgress,
+  { isFirst, ...read }: SegmentRead & { isFirst: boolean },
+): Promise<Portion> {
+  const { query } = progress.prefiltered;
+  const searches = query.custom.filter(isTextSearch);
+  const others = query.custom.filter((predicate) => !isTextSearch(predicate));
+  const plain = plainConditions(progress.prefiltered);
+  const portion = await searchPortion(db, {
+    ...read,
+    conditions: isFirst ? plain : [...plain, ...customConditions({ ...query, custom: others })],
+    searches: customLookups(isFirst ? query : { ...query, custom: searches }),
+    fieldIds: searches.map(({ fieldId }) => fieldId),
+    comparable: progress.comparable,
+  });
+  progress.comparable -= portion.compared;
+  return portion;
+}
+
+/**
+ * How many incidents are checked one by one against filters by custom fields, before all that meet them are searched.
+ */
+const CHECKED_FIRST = 1_000;
+
+/** Reads the next incidents of a segment with conditions that do not compare whole texts. */
+async function readMatching(
+  db: Knex,
+  { prefiltered, isSelective: isFiltered }: ReadProgress,
+  { segment, after, limit }: SegmentRead,
+): Promise<PositionedRow[]> {
+  const conditions = plainConditions(prefiltered);
+  // If hardly any row is rejected, all columns are read at once. Otherwise IDs come first, often from the index alone.
+  if (segment.withColumns !== undefined && !isFiltered) {
+    return runOften<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
+  }
+  const readIncidents = async (ids: Sql) =>
+    run<PositionedRow>(
+      db,
+      sql`
+        select ${COLUMNS}, ${positionColumns(segment)}
+        from (${ids}) as page
+        join incidents as i on i.id = page.id
+        order by ${segment.order}`,
+    );
+  const { query } = prefiltered;
+  if (query.custom.length > 0 && prefiltered.conditions.length === 0) {
+    const first = segment.statement({ conditions, after, limit: CHECKED_FIRST });
+    const rows = await readIncidents(sql`
+      select i.id, ${positionColumns(segment)} from (${first}) as i
+      where ${all(customLookups(query))}
+      order by ${segment.order}
+      limit ${limit}`);
+    if (rows.length === limit) return rows;
+  }
+  return readIncidents(segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }));
+}
+
+/** All conditions except the filters by custom fields. */
+const plainConditions = ({ query, conditions }: PrefilteredQuery): Sql[] => [
+  ...filterConditions(query, 'shown'),
+  ...statusConditions(query),
+  ...conditions,
+];

@@ -1,0 +1,123 @@
+import { byCodePoints } from '../../shared/domain/compare-text.ts';
+import type { Direction, ListSort } from '../domain/list-sort.ts';
+import type { Catalog, TeamsOfName } from '../../replicas/store/catalog.ts';
+import { customFieldSegments } from './custom-sort.ts';
+import { ofServices } from './filters.ts';
+import type { IncidentQuery } from './query.ts';
+import { keyLookupSegment, keysetSegment, manyKeysSegment, type SortKey, type SortSegment } from './segments.ts';
+import { type Sql, sql } from '../../shared/store/sql.ts';
+
+/** The segments of a list's sort order, in the order of the list. */
+export function sortSegments(query: IncidentQuery): SortSegment[] {
+  const { archived, sort, sortField } = query;
+  const { key, direction } = sort;
+  if (archived) return [keyed('archived_at', { type: 'timestamp', value: sql`i.archived_at` }, direction)];
+  if (sortField !== null) return customFieldSegments(query, sortField);
+  if (key === 'custom') throw new Error('sort=custom has no field');
+  return PROPERTY_SEGMENTS[key](query, direction);
+}
+
+type PropertySort = Exclude<ListSort['key'], 'custom'>;
+
+type SegmentFactory = (query: IncidentQuery, direction: Direction) => SortSegment[];
+
+const PROPERTY_SEGMENTS: Readonly<Record<PropertySort, SegmentFactory>> = {
+  created_at: (_query, direction) => [keyed('created_at', { type: 'timestamp', value: sql`i.created_at` }, direction)],
+  case: (_query, direction) => [keysetSegment({ name: 'case', direction, sortKeys: [], tie: sql`i.number` })],
+  events: (_query, direction) => [keyed('events', { type: 'integer', value: sql`i.event_count` }, direction)],
+  diagnosis: (_query, direction) => [keyed('diagnosis', { type: 'integer', value: sql`i.diagnosis` }, direction)],
+  last_event_at: (_query, direction) =>
+    nullable('last_event_at', { type: 'timestamp', value: sql`i.last_event_at` }, direction),
+  impact: (_query, direction) => nullable('impact', { type: 'integer', value: sql`i.affected_customers` }, direction),
+  service: (_query, direction) => nullable('service', { type: 'text', value: sql`i.service_folded` }, direction),
+  regions: (_query, direction) => nullable('regions', { type: 'text', value: sql`i.region_folded` }, direction),
+  owner: (_query, direction) => nullable('owner', { type: 'text', value: sql`i.owner_folded` }, direction),
+  status: ({ configuration }, direction) =>
+    configured('status', { column: sql`i.status`, entries: configuration.statuses, direction }),
+  // The configuration starts with the most severe one, which comes last in ascending order.
+  severity: ({ configuration }, direction) =>
+    configured('severity', { column: sql`i.severity`, entries: configuration.severities.toReversed(), direction }),
+  team: teamSegments,
+};
+
+const keyed = (name: string, sortKey: SortKey, direction: Direction): SortSegment =>
+  keysetSegment({ name, direction, sortKeys: [sortKey] });
+
+/** Incidents without a value come last in both directions. */
+const nullable = (name: string, sortKey: SortKey, direction: Direction): SortSegment[] => [
+  keysetSegment({ name, direction, sortKeys: [sortKey], where: [sql`${sortKey.value} is not null`] }),
+  keysetSegment({ name: `${name}:none`, direction, sortKeys: [], where: [sql`${sortKey.value} is null`] }),
+];
+
+interface ConfiguredOptions {
+  column: Sql;
+  /** In ascending order. */
+  entries: readonly { key: string }[];
+  direction: Direction;
+}
+
+function configured(name: string, { column, entries, direction }: ConfiguredOptions): SortSegment[] {
+  const ascending = entries.map(({ key }) => key);
+  const keys = direction === 'asc' ? ascending : ascending.toReversed();
+  const values = keys.map((key) => ({ key, value: key }));
+  return [
+    keyLookupSegment({
+      name,
+      direction,
+      keys,
+      lookups: [{ type: 'text', values, match: sql`${column} = probe.value` }],
+    }),
+    // An older release could declare an incident with a key while the key was removed from the configuration.
+    keysetSegment({ name: `${name}:removed`, direction, sortKeys: [], where: [sql`${column} <> all(${keys})`] }),
+  ];
+}
+
+/** Sorts by the name of the effective team. Incidents without a known team come last. */
+function teamSegments({ catalog }: IncidentQuery, direction: Direction): SortSegment[] {
+  const { teamNames, teamsByName } = catalog;
+  const names = direction === 'asc' ? teamNames : teamNames.toReversed();
+  const none = (where: readonly Sql[]) =>
+    keysetSegment({ name: 'team:none', direction, sortKeys: [], where, tie: sql`i.number` });
+  return [
+    manyKeysSegment({
+      keys: names,
+      lookUp: (keys) => teamLookup(catalog, keys, direction),
+      indexFrom: (name) => firstFrom(names, name, direction),
+    }),
+    {
+      ...none([]),
+      // Its condition names all teams and services, so only a page that gets here builds it.
+      *partsFrom() {
+        const teams = [...teamsByName.values()];
+        const ids = teams.flatMap((each) => each.ids);
+        const slugs = teams.flatMap((each) => each.slugs);
+        yield none([sql`(i.team_id = any(${ids}) or (i.team_id is null and ${ofServices(slugs)})) is not true`]);
+      },
+    },
+  ];
+}
+
+/** The index of a name or, if there is no such team any more, of the next one. */
+function firstFrom(names: readonly string[], name: string, direction: Direction): number {
+  const sign = direction === 'asc' ? 1 : -1;
+  const index = names.findIndex((each) => byCodePoints(each, name) * sign >= 0);
+  return index === -1 ? names.length : index;
+}
+
+function teamLookup({ teamsByName }: Catalog, keys: readonly string[], direction: Direction): SortSegment {
+  const valuesOf = <Value>(of: (teams: TeamsOfName) => readonly Value[]) =>
+    keys.flatMap((key) => of(teamsByName.get(key) ?? { ids: [], slugs: [] }).map((value) => ({ key, value })));
+  return keyLookupSegment({
+    name: 'team',
+    direction,
+    keys,
+    lookups: [
+      { type: 'bigint', values: valuesOf(({ ids }) => ids), match: sql`i.team_id = probe.value` },
+      {
+        type: 'text',
+        values: valuesOf(({ slugs }) => slugs),
+        match: sql`i.team_id is null and i.service_folded = probe.folded and i.service = probe.value`,
+      },
+    ],
+  });
+}

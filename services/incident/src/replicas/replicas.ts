@@ -1,0 +1,185 @@
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { DomainError, serviceUnavailable } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, type Logger, type Versions } from '@tocsin/runtime';
+import type { ReplicaPulls } from '@tocsin/service-host';
+import type { Owners } from './clients/owners.ts';
+import { type ReplicaOwner, replicaStore, type ReplicaVersion } from './store/replica-store.ts';
+import { pullReplica } from './pull-replica.ts';
+
+/** A workspace with its version at the gateway, as the request carries it. */
+export type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
+
+/** What is known about the version of a replica. */
+export interface ReplicaState {
+  /** The replica is complete up to this version; `undefined` if the announced versions cannot be read. */
+  version: number | undefined;
+  /** Whether the owner was called within this request, so that a refusal by the replica is final. */
+  confirmed: boolean;
+}
+
+/** The states of replicas. A replica that may be stale and whose owner is unavailable is missing. */
+export type Freshness = ReadonlyMap<ReplicaOwner, ReplicaState>;
+
+/** Refreshes replicas before a request is checked against them. */
+export interface Replicas {
+  /**
+   * Afterwards the replicas contain every change that these owners confirmed to a client before this call. If an owner is
+   * unavailable, its replica stays as it is; if there is more to fetch than fits into the time of a request, that goes on in
+   * the background. Both replicas may be stale: a stale replica never stops an incident.
+   */
+  refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Freshness>;
+  /**
+   * Refreshes the replicas and runs `work`, which checks with `unlessStale`. An owner may fail to announce a version, so
+   * before a replica refuses anything its owner is called, and `work` runs again: it must have no effect and hold no lock
+   * after it throws.
+   */
+  withFreshReplicas<Result>(
+    workspace: VersionedWorkspace,
+    owners: readonly ReplicaOwner[],
+    work: (freshness: Freshness) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** Tells `withFreshReplicas` that an owner has to confirm a refusal by its replica. Nothing else catches it. */
+class UnconfirmedRefusal extends Error {
+  readonly owner: ReplicaOwner;
+
+  constructor(owner: ReplicaOwner) {
+    super(`a refusal by the replica of ${owner} is not confirmed`);
+    this.owner = owner;
+  }
+}
+
+/**
+ * Checks a request against an owner's replica; use it within `withFreshReplicas`. A stale replica may allow a request, but it
+ * must not refuse one: a change that it does not have yet may make the request valid.
+ * @throws DomainError `service_unavailable` instead of a refusal if the replica may be stale
+ */
+export async function unlessStale<Result>(
+  freshness: Freshness,
+  owner: ReplicaOwner,
+  check: () => Promise<Result> | Result,
+): Promise<Result> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const state = freshness.get(owner);
+    if (state === undefined) throw serviceUnavailable('The references of the request cannot be checked at the moment');
+    if (!state.confirmed) throw new UnconfirmedRefusal(owner);
+    throw error;
+  }
+}
+
+const VERSION_NAMES = { catalog: 'catalog', custom_field: 'custom_field' } as const;
+
+export function replicas(options: {
+  database: Knex;
+  versions: Versions;
+  owners: Owners;
+  pulls: ReplicaPulls;
+  log: Logger;
+}): Replicas {
+  const { database, versions, owners, pulls, log } = options;
+  // Versions only rise, so a cached version stays valid even if another process writes the replica.
+  const cache = boundedCache<string, ReplicaVersion>({ bytes: 4 * 1_048_576 });
+
+  /** The version that each owner has announced; `undefined` if it is unknown and the owner has to be called. */
+  const readAnnouncedVersions = async (workspace: VersionedWorkspace, requested: readonly ReplicaOwner[]) => {
+    const shared = requested.filter((owner) => owner !== 'users');
+    const announced =
+      shared.length === 0
+        ? []
+        : await versions.read(
+            shared.map((owner) => VERSION_NAMES[owner]),
+            workspace.id,
+          );
+    return new Map<ReplicaOwner, number | undefined>([
+      ['users', workspace.version],
+      ...shared.map((owner, index) => [owner, announced[index]] as const),
+    ]);
+  };
+
+  const isBehind = (current: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
+    current.position !== null || current.version !== version || current.workspaceVersion < workspace.version;
+
+  const keyOf = (workspace: VersionedWorkspace, owner: ReplicaOwner) => `${workspace.id} ${owner}`;
+
+  /**
+   * Fetches the changes since the replica's version from its owner. Returns `undefined` if the owner is unavailable, or if the
+   * replica is not complete within the time of a request.
+   */
+  const fetchChanges = async (
+    workspace: VersionedWorkspace,
+    owner: ReplicaOwner,
+  ): Promise<ReplicaState | undefined> => {
+    const key = keyOf(workspace, owner);
+    const refreshed = await pulls.run({
+      key,
+      pull: async (signal) => pullReplica({ database, owners, owner, workspace, signal }),
+    });
+    if (refreshed?.position !== null) return undefined;
+    cache.set(key, refreshed);
+    return { version: refreshed.version, confirmed: true };
+  };
+
+  const stateOf = async (
+    workspace: VersionedWorkspace,
+    owner: ReplicaOwner,
+    version: number | undefined,
+  ): Promise<ReplicaState | undefined> => {
+    const cached = cache.get(keyOf(workspace, owner));
+    if (cached !== undefined && !isBehind(cached, version, workspace)) {
+      return { version: cached.version, confirmed: false };
+    }
+    const stored = await replicaStore(database, workspace.id).findVersion(owner);
+    if (stored === undefined || isBehind(stored, version, workspace)) return fetchChanges(workspace, owner);
+    cache.set(keyOf(workspace, owner), stored);
+    return { version: stored.version, confirmed: false };
+  };
+
+  const refresh = async (workspace: VersionedWorkspace, ...requested: ReplicaOwner[]): Promise<Freshness> => {
+    let announced: Map<ReplicaOwner, number | undefined>;
+    try {
+      announced = await readAnnouncedVersions(workspace, requested);
+    } catch (error) {
+      log.warn({ err: error }, 'cannot read the announced versions; the replicas stay as they are');
+      return new Map(requested.map((owner) => [owner, { version: undefined, confirmed: false }]));
+    }
+    const states = await Promise.all(
+      requested.map(async (owner) => [owner, await stateOf(workspace, owner, announced.get(owner))] as const),
+    );
+    return toFreshness(states);
+  };
+
+  return {
+    refresh,
+    async withFreshReplicas(workspace, requested, work) {
+      let freshness = await refresh(workspace, ...requested);
+      // Each round confirms one owner or removes it, so there are at most as many rounds as owners.
+      for (;;) {
+        try {
+          return await work(freshness);
+        } catch (error) {
+          if (!(error instanceof UnconfirmedRefusal)) throw error;
+          const state = (await fetchChanges(workspace, error.owner)) ?? confirmAnnounced(freshness.get(error.owner));
+          freshness = toFreshness([...freshness, [error.owner, state]]);
+        }
+      }
+    },
+  };
+}
+
+/** If the owner is unavailable, a replica that has every announced change may still refuse: that is nearly always right. */
+const confirmAnnounced = (state: ReplicaState | undefined): ReplicaState | undefined =>
+  state?.version === undefined ? undefined : { ...state, confirmed: true };
+
+const toFreshness = (states: readonly (readonly [ReplicaOwner, ReplicaState | undefined])[]): Freshness => {
+  const freshness = new Map<ReplicaOwner, ReplicaState>();
+  for (const [owner, state] of states) {
+    if (state === undefined) freshness.delete(owner);
+    else freshness.set(owner, state);
+  }
+  return freshness;
+};

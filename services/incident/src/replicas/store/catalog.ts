@@ -1,0 +1,91 @@
+import type { Knex } from '@tocsin/postgres';
+import { ENTRY_BYTES, latestVersionCache } from '@tocsin/runtime';
+import { byCodePoints } from '../../shared/domain/compare-text.ts';
+import { fold } from '../../shared/domain/fold.ts';
+
+/** What lists need to know of a service in the catalog. */
+export interface CatalogService {
+  slug: string;
+  tier: string;
+  /** The team of the service's incidents that have no team of their own; null for an archived service. */
+  ownerTeamId: number | null;
+}
+
+/** The teams that have the same name when it is folded, and the services whose incidents are theirs. */
+export interface TeamsOfName {
+  ids: number[];
+  slugs: string[];
+}
+
+/** The services and teams of a workspace, including archived ones. */
+export interface Catalog {
+  services: readonly CatalogService[];
+  /** The folded names of teams, ascending. */
+  teamNames: readonly string[];
+  teamsByName: ReadonlyMap<string, TeamsOfName>;
+}
+
+export const EMPTY_CATALOG: Catalog = { services: [], teamNames: [], teamsByName: new Map() };
+
+/** Reads the catalogs of workspaces. */
+export interface Catalogs {
+  /** @param version up to which the replica is complete; `undefined` if unknown, which bypasses the cache */
+  get(workspaceId: number, version: number | undefined): Promise<Catalog>;
+}
+
+const MAX_BYTES = 64 * 1_048_576;
+
+/** With 5,000 teams and as many services a catalog takes about two megabytes. */
+const sizeOf = ({ services, teamsByName }: Catalog) => ENTRY_BYTES * (1 + services.length + teamsByName.size);
+
+/**
+ * Caches each workspace's catalog by the version that the replica had before it was read, so the cache never returns a stale
+ * catalog. Sorting thousands of names takes longer than reading a page.
+ */
+export function catalogs(database: Knex): Catalogs {
+  const cache = latestVersionCache<Catalog>({ bytes: MAX_BYTES, sizeOf });
+  return {
+    async get(workspaceId, version) {
+      const cached = version === undefined ? undefined : cache.get(workspaceId, version);
+      if (cached !== undefined) return cached;
+      const catalog = toCatalog(await readServices(database, workspaceId), await readTeams(database, workspaceId));
+      if (version !== undefined) cache.set(workspaceId, version, catalog);
+      return catalog;
+    },
+  };
+}
+
+function toCatalog(services: readonly CatalogService[], teams: readonly { id: number; name: string }[]): Catalog {
+  const teamsByName = new Map<string, TeamsOfName>();
+  const teamsById = new Map<number, TeamsOfName>();
+  for (const { id, name } of teams) {
+    const folded = fold(name);
+    const ofName = teamsByName.get(folded) ?? { ids: [], slugs: [] };
+    ofName.ids.push(id);
+    teamsByName.set(folded, ofName);
+    teamsById.set(id, ofName);
+  }
+  for (const { slug, ownerTeamId } of services) {
+    if (ownerTeamId !== null) teamsById.get(ownerTeamId)?.slugs.push(slug);
+  }
+  return { services, teamNames: [...teamsByName.keys()].sort(byCodePoints), teamsByName };
+}
+
+async function readServices(db: Knex, workspaceId: number): Promise<CatalogService[]> {
+  const rows = await db('replica_services')
+    .where({ workspace_id: workspaceId })
+    .select<{ slug: string; tier: string; owner_team_id: number | null; archived_at: string | null }[]>(
+      'slug',
+      'tier',
+      'owner_team_id',
+      'archived_at',
+    );
+  return rows.map(({ slug, tier, owner_team_id, archived_at }) => ({
+    slug,
+    tier,
+    ownerTeamId: archived_at === null ? owner_team_id : null,
+  }));
+}
+
+const readTeams = async (db: Knex, workspaceId: number): Promise<{ id: number; name: string }[]> =>
+  db('replica_teams').where({ workspace_id: workspaceId }).select<{ id: number; name: string }[]>('id', 'name');

@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AllowedDestinations,
+  type DestinationProblem,
+  type FailureReason,
+  findDestinationProblem,
+  HOW_TO_ALLOW,
+  publicOrAllowed,
+  type Resolve,
+  type SafeResponse,
+  safeHttp,
+  systemResolver,
+} from '@tocsin/safe-http';
+import type { SourceDocument } from '../domain/document.ts';
+import { documentParser, type ParseDocument } from './document-parser.ts';
+
+/** Milliseconds from the DNS lookup to the last byte of the document. */
+const DEFAULT_TIMEOUT = 10_000;
+const MAX_BYTES = 1_048_576;
+/** Milliseconds; a failed lookup is reported at the next full step, so that its duration reveals nothing. */
+const LOOKUP_FAILURE_STEP = 1_000;
+/** Bounds the memory: each import may hold a whole document, until its events are saved. */
+const MAX_CONCURRENT = 64;
+/** Slow servers of one workspace must not block the imports of others. */
+const MAX_CONCURRENT_PER_WORKSPACE = 16;
+
+const HEADERS = {
+  accept: 'application/json, text/csv, text/markdown',
+  'accept-encoding': 'identity',
+  'user-agent': 'Tocsin-Import/1',
+};
+
+/** The result of an import. `reason` is a sentence for users and contains no internal or system details. */
+export type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
+
+/** Fetches the documents that timelines are imported from (contract: Timeline imports). */
+export interface SourceDocuments {
+  /**
+   * Fetches a document once, without retries, and returns what `use` makes of it. Failures of the remote server are
+   * results and do not reject. The import counts as running until `use` ends.
+   */
+  read<Result>(url: string, workspaceId: number, use: (document: DocumentResult) => Promise<Result>): Promise<Result>;
+}
+
+export interface SourceDocumentsOptions {
+  allowed: AllowedDestinations;
+  resolve?: Resolve | undefined;
+  ca?: string | undefined;
+  timeout?: number | undefined;
+}
+
+export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
+  const { allowed, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const parse = documentParser();
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
+  /** One entry for each running import. */
+  const activeWorkspaceIds: number[] = [];
+  const fetchDocument = async (url: string): Promise<DocumentResult> => {
+    const start = performance.now();
+    const response = await http.request({
+      url,
+      method: 'GET',
+      timeout,
+      maxBodyBytes: MAX_BYTES,
+      prepare: async () => ({ headers: HEADERS }),
+    });
+    if (!isAddressFailure(response)) return toResult(response, parse);
+    const elapsed = performance.now() - start;
+    await delay(
+      Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
+    );
+    return NO_ADDRESS;
+  };
+
+  return {
+    read: async (url, workspaceId, use) => {
+      const urlProblem = findUrlProblem(url, allowed);
+      if (urlProblem !== undefined) return use({ status: 'unsupported', reason: urlProblem });
+      if (
+        activeWorkspaceIds.length >= MAX_CONCURRENT ||
+        activeWorkspaceIds.filter((id) => id === workspaceId).length >= MAX_CONCURRENT_PER_WORKSPACE
+      ) {
+        return use({ status: 'failed', reason: 'Too many documents are being imported at the moment' });
+      }
+      activeWorkspaceIds.push(workspaceId);
+      try {
+        return await use(await fetchDocument(url));
+      } finally {
+        activeWorkspaceIds.splice(activeWorkspaceIds.indexOf(workspaceId), 1);
+      }
+    },
+  };
+}
+
+/** Checks a document's URL before any request, by the same rules as a webhook receiver's. */
+function findUrlProblem(text: string, allowed: AllowedDestinations): string | undefined {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'https:') return 'The URL of the document is not an https URL';
+  if (url.username !== '' || url.password !== '') return 'The URL of the document contains credentials';
+  const problem = findDestinationProblem(url, allowed);
+  return problem && `The URL of the document ${PROBLEMS[problem]}; ${HOW_TO_ALLOW}`;
+}
+
+const PROBLEMS: Record<DestinationProblem, string> = {
+  port: 'does not use port 443',
+  address: 'does not have a public address',
+  name: 'does not have a public address',
+};
+
+/**
+ * The same result for a name that does not exist and for one with a private address: a difference would reveal which
+ * names the internal network knows.
+ */
+const NO_ADDRESS: DocumentResult = {
+  status: 'failed',
+  reason: `No public address was found for the server of the document; ${HOW_TO_ALLOW}`,
+};
+
+const isAddressFailure = (response: SafeResponse): boolean =>
+  response.kind === 'failure' && (response.reason === 'dns' || response.reason === 'blocked_address');
+
+const FAILURES: Record<FailureReason, DocumentResult> = {
+  blocked_address: NO_ADDRESS,
+  body_too_large: { status: 'invalid', reason: 'The document is larger than 1 MiB' },
+  connection: { status: 'failed', reason: 'The connection to the server of the document failed' },
+  dns: NO_ADDRESS,
+  timeout: { status: 'failed', reason: 'The document did not arrive in time' },
+  tls: { status: 'failed', reason: 'The TLS certificate or protocol of the server is not trusted' },
+};
+
+async function toResult(response: SafeResponse, parse: ParseDocument): Promise<DocumentResult> {
+  if (response.kind === 'failure') return FAILURES[response.reason];
+  if (response.kind === 'cancelled')
+    throw new Error('a document request was cancelled, but nothing cancels document requests');
+  const { status, headers, body } = response;
+  if (status < 200 || status > 299) return toStatusResult(status);
+  if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
+    return { status: 'unsupported', reason: 'The document is compressed' };
+  }
+  return parse({ contentType: headers['content-type'], body });
+}
+
+function toStatusResult(status: number): DocumentResult {
+  const suffix = `(status ${status})`;
+  if (status === 401 || status === 403) {
+    return { status: 'unavailable', reason: `The server of the document requires authentication ${suffix}` };
+  }
+  if (status === 404 || status === 410)
+    return { status: 'unavailable', reason: `The document does not exist ${suffix}` };
+  if (status >= 300 && status <= 399) {
+    return {
+      status: 'failed',
+      reason: `The server of the document redirects, and redirects are not followed ${suffix}`,
+    };
+  }
+  return { status: 'failed', reason: `The server of the document did not return it ${suffix}` };
+}

@@ -1,0 +1,66 @@
+import type { Documentation } from '@tocsin/http';
+import type { contracts } from '../../http/contracts.ts';
+import { params as incidentParams, timelineEventExample } from '../../http/examples.ts';
+
+type Operation =
+  'listTimelineEvents' | 'createTimelineEvent' | 'getTimelineEvent' | 'updateTimelineEvent' | 'deleteTimelineEvent';
+
+/** The first event of the timeline of `INC-1` in the sample workspace. */
+const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };
+const NOTE = 'The connection pool of the order database is exhausted';
+const MORE = `${NOTE}; it is doubled`;
+const params = { id: first.id };
+
+/** contract: Timeline */
+export const timelineOperations: Pick<Documentation<typeof contracts>, Operation> = {
+  listTimelineEvents: {
+    description:
+      "Returns an incident's timeline, ordered by `started_at` and ID. `filter_counts` count the whole timeline, `matched_count` the events that match the filters.",
+    params: incidentParams,
+    reply: {
+      events: [timelineEventExample],
+      filter_counts: {
+        all_events: 1,
+        type_counts: { mitigation: 1 },
+        source_counts: { api: 1 },
+        tag_counts: { deploy: 1 },
+      },
+      matched_count: 1,
+      latest_started_at: '2026-11-20T09:34:00.000Z',
+      pagination: { limit: 50, has_more: false },
+      has_more: false,
+    },
+  },
+  createTimelineEvent: {
+    description:
+      "Adds an event to an incident's timeline; only `body` is required. Without `started_at`, the event starts now. Send an `Idempotency-Key`, so that a repeated request does not add a second event. The incident's revision increases.",
+    params: incidentParams,
+    body: {
+      body: 'Rolled back the release',
+      title: 'Rollback',
+      type: 'mitigation',
+      started_at: '2026-11-20T09:34:00.000Z',
+      is_key: true,
+      icon: '🔧',
+      tags: ['deploy'],
+    },
+    reply: { event: timelineEventExample },
+  },
+  getTimelineEvent: {
+    description: 'Returns a timeline event by its ID, also one of an archived incident.',
+    params,
+    reply: { event: { ...timelineEventExample, ...first, body: NOTE } },
+  },
+  updateTimelineEvent: {
+    description:
+      "Changes the properties that the body contains. `If-Service-Resource-Version` must be the event's current revision. The incident's revision increases too.",
+    params,
+    revision: 1,
+    body: { body: MORE },
+    reply: { event: { ...timelineEventExample, ...first, revision: 2, body: MORE } },
+  },
+  deleteTimelineEvent: {
+    description: "Deletes a timeline event permanently. The incident's revision increases.",
+    params,
+  },
+};

@@ -1,0 +1,25 @@
+import { parseTimestamp } from '@tocsin/contracts';
+import { normaliseList } from '@tocsin/http';
+import { definedProperties } from '@tocsin/resources';
+import type { TimelineEventProperties } from '../domain/timeline-event.ts';
+import type { NewTimelineEventWire, TimelineEventPatch } from './wire.ts';
+
+/** The properties that a validated request gives, as the event stores them. */
+export function toTimelineProperties(
+  wire: NewTimelineEventWire | TimelineEventPatch,
+): Partial<TimelineEventProperties> {
+  const moment = <None extends null | undefined>(text: string | None) =>
+    typeof text === 'string' ? parseTimestamp(text) : text;
+  return definedProperties<TimelineEventProperties>({
+    startedAt: moment(wire.started_at ?? wire.at),
+    endedAt: moment(wire.ended_at),
+    isOngoing: wire.is_ongoing,
+    groupId: wire.group_id,
+    isKey: wire.is_key,
+    type: wire.type?.trim(),
+    icon: wire.icon,
+    title: wire.title?.trim(),
+    body: wire.body,
+    tags: wire.tags && normaliseList(wire.tags),
+  });
+}

@@ -1,0 +1,42 @@
+import type { Incident } from '../incidents/domain/incident.ts';
+import { summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
+import { timelineStore } from './store/timeline-store.ts';
+import { type IncidentChange, saveIncident } from '../incidents/save-incident.ts';
+
+interface TimelineChange extends Pick<IncidentChange, 'trx' | 'author' | 'before' | 'now' | 'also' | 'commit'> {
+  /** What this transaction did to timeline events. */
+  timeline: NonNullable<IncidentChange['timeline']>;
+  /** Other changes of the incident. */
+  change?: Partial<Incident>;
+}
+
+const COUNTED = { 'timeline_event.created': 1, 'timeline_event.updated': 0, 'timeline_event.deleted': -1 } as const;
+
+/**
+ * Updates the incident's timeline summary after this transaction changed the timeline. The incident must be locked: the
+ * summary is correct because the timeline changes only under that lock.
+ */
+export async function saveTimeline({ change = {}, ...options }: TimelineChange): Promise<Incident> {
+  const { trx, before, timeline } = options;
+  const eventCount = timeline.reduce((count, { type }) => count + COUNTED[type], before.eventCount);
+  const last = timeline.every(({ type }) => type === 'timeline_event.created')
+    ? lastAfterCreation(before, timeline)
+    : lastOf(await timelineStore(trx, before.workspaceId).findLatest(before.id));
+  return saveIncident({ ...options, change: { ...change, ...last, eventCount } });
+}
+
+type Last = Pick<Incident, 'lastEventAt' | 'lastEventSummary'>;
+
+const lastOf = (latest: Pick<TimelineEvent, 'startedAt' | 'title' | 'body'> | undefined): Last => ({
+  lastEventAt: latest?.startedAt ?? null,
+  lastEventSummary: latest === undefined ? '' : summaryOf(latest),
+});
+
+/** New events have higher IDs than the others, so they come after those of the same time. */
+function lastAfterCreation({ lastEventAt, lastEventSummary }: Last, created: TimelineChange['timeline']): Last {
+  let last: Last = { lastEventAt, lastEventSummary };
+  for (const { event } of created) {
+    if (last.lastEventAt === null || event.startedAt >= last.lastEventAt) last = lastOf(event);
+  }
+  return last;
+}

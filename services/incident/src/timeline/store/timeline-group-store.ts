@@ -1,0 +1,53 @@
+import { invalidRequest } from '@tocsin/http';
+import { brokenConstraint, type Knex } from '@tocsin/postgres';
+import { fold } from '../../shared/domain/fold.ts';
+
+export interface TimelineGroup {
+  id: number;
+  name: string;
+}
+
+/** Stores the timeline groups of one workspace, over a pool or a transaction. */
+export function timelineGroupStore(db: Knex, workspaceId: number) {
+  const groups = () => db('timeline_groups').where('workspace_id', workspaceId);
+  return {
+    /** Returns the groups in their order. */
+    list: async (): Promise<TimelineGroup[]> => groups().select<TimelineGroup[]>('id', 'name').orderBy(['rank', 'id']),
+
+    /** Returns one of these groups that still has events. */
+    async findUsed(ids: readonly number[]): Promise<number | undefined> {
+      const row = await db('timeline_events')
+        .where('workspace_id', workspaceId)
+        .whereIn('group_id', ids)
+        .first<{ group_id: number } | undefined>('group_id');
+      return row?.group_id;
+    },
+
+    /**
+     * Replaces the workspace's groups by these, in this order.
+     * @throws DomainError `invalid_request` if a removed group has events
+     */
+    async replace(requested: readonly TimelineGroup[]): Promise<void> {
+      const ids = requested.map(({ id }) => id);
+      try {
+        await groups().whereNotIn('id', ids).delete();
+      } catch (error) {
+        if (brokenConstraint(error) !== 'timeline_events_group') throw error;
+        throw invalidRequest('timeline_groups', 'A group with timeline events cannot be removed');
+      }
+      if (requested.length === 0) return;
+      await db('timeline_groups')
+        .insert(
+          requested.map(({ id, name }, rank) => ({
+            workspace_id: workspaceId,
+            id,
+            name,
+            name_folded: fold(name),
+            rank,
+          })),
+        )
+        .onConflict(['workspace_id', 'id'])
+        .merge(['name', 'name_folded', 'rank']);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  type RowOf,
+  rowMapping,
+} from '@tocsin/resources';
+import { fold } from '../../shared/domain/fold.ts';
+import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+
+/** The columns of `timeline_events` that hold an event. */
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  incidentId: column('incident_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  startedAt: column('started_at', 'timestamptz'),
+  endedAt: column('ended_at', 'timestamptz'),
+  isOngoing: column('is_ongoing', 'boolean'),
+  groupId: column('group_id', 'bigint'),
+  isKey: column('is_key', 'boolean'),
+  source: column('source', 'text'),
+  sourceRef: column('source_ref', 'text'),
+  type: column('type', 'text'),
+  icon: column('icon', 'text'),
+  title: column('title', 'text'),
+  body: column('body', 'text'),
+  collaborationGeneration: column('collaboration_generation', 'bigint'),
+  tags: column('tags', 'text[]'),
+  aiContext: column('ai_context', 'text'),
+  createdBy: column('created_by', 'text'),
+  commentCount: column('comment_count', 'bigint'),
+  sourceWindowStartedAt: column('source_window_started_at', 'timestamptz'),
+  sourceWindowEndedAt: column('source_window_ended_at', 'timestamptz'),
+  evidenceLinks: column('evidence_links', 'jsonb'),
+} as const satisfies ColumnsOf<TimelineEvent>;
+
+export type TimelineRow = RowOf<TimelineEvent, typeof COLUMNS>;
+
+const mapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
+
+export const TIMELINE_COLUMNS = mapping.names;
+
+export const toTimelineEvent = mapping.toEntity;
+
+export const LISTED_TIMELINE_COLUMNS = listedColumns({
+  table: 'timeline_events',
+  names: mapping.names,
+  large: { body: 'text' },
+});
+
+export const toListedEvent = (row: ListedRow<TimelineRow>): Listed<TimelineEvent> => ({
+  ...toTimelineEvent(row),
+  largeWeight: row.large_weight,
+});
+
+/** Bindable values of an event without its ID, and of the folded texts that searches compare, by column. */
+export function toTimelineColumns(event: NewTimelineEvent): Record<string, unknown> {
+  const { source, type, tags, title, body, aiContext } = event;
+  return {
+    ...mapping.toRow({ ...event, id: undefined }),
+    source_folded: fold(source),
+    type_folded: fold(type),
+    tags_folded: tags.map(fold),
+    texts_folded: [title, body, aiContext, tags.join(' ')].map(fold),
+  };
+}

@@ -1,0 +1,130 @@
+import {
+  type CustomFieldDefinition,
+  findValueViolation,
+  jsonBytes,
+  MAX_VALUES_BYTES,
+  violationField,
+} from '@tocsin/contracts';
+import { DomainError, invalidRequest, invalidState, jsonEqual } from '@tocsin/http';
+import type { Fields } from '../../replicas/domain/fields.ts';
+
+/** A field and its new value on an incident; null unsets it. */
+export interface FieldValue {
+  field: CustomFieldDefinition;
+  value: unknown;
+}
+
+/** A value of a request; it gives either the field's ID or its slug. */
+export interface ValueInput {
+  field_id?: number | undefined;
+  slug?: string | undefined;
+  value?: unknown;
+}
+
+/**
+ * Returns the values of a new incident: the given ones, and defaults for the other fields (contract: Custom fields).
+ * @throws DomainError `invalid_request` or `unknown_field` naming the property
+ */
+export function initialValues(fields: Fields, inputs: readonly ValueInput[]): FieldValue[] {
+  const values = inputs.map(({ field_id: id, value }, index): FieldValue => {
+    const at = `custom_field_values.${index}`;
+    const field = fields.find(id ?? 0);
+    if (field?.archived_at !== null) throw invalidRequest(`${at}.field_id`, 'Must be an active custom field');
+    checkValue(field, value, `${at}.value`);
+    return { field, value };
+  });
+  checkOnce(values, (index) => `custom_field_values.${index}.field_id`);
+
+  const named = new Map(values.map(({ field, value }) => [field.id, value]));
+  for (const field of fields.all) {
+    if (field.archived_at !== null) continue;
+    if (field.required_on_creation && (named.get(field.id) ?? null) === null) {
+      throw invalidRequest('custom_field_values', `A value of the field ${field.slug} is required`);
+    }
+    if (!named.has(field.id) && field.default_value !== undefined) values.push({ field, value: field.default_value });
+  }
+  return values.filter(({ value }) => value !== null);
+}
+
+/**
+ * Validates the changes of a request (contract: Custom fields).
+ * @throws DomainError `invalid_request` or `unknown_field` naming the property; `invalid_resource_state` for an archived field
+ */
+export function valueChanges(fields: Fields, given: readonly ValueInput[]): FieldValue[] {
+  const key = (index: number) => (given[index]?.slug === undefined ? 'field_id' : 'slug');
+  const changes = given.map(({ field_id: id, slug, value }, index): FieldValue => {
+    const field = slug === undefined ? fields.find(id ?? 0) : fields.findBySlug(slug);
+    if (field === undefined) throw invalidRequest(`values.${index}.${key(index)}`, 'Must be an existing custom field');
+    checkActive(field);
+    checkValue(field, value, `values.${index}.value`);
+    return { field, value };
+  });
+  checkOnce(changes, (index) => `values.${index}.${key(index)}`);
+  return changes;
+}
+
+/** @throws DomainError `invalid_resource_state` for an archived field; `invalid_request` for a required field */
+export function unsetChange(field: CustomFieldDefinition): FieldValue {
+  checkActive(field);
+  checkValue(field, null, 'fieldId');
+  return { field, value: null };
+}
+
+/** Returns the values by slug after the changes. */
+export function applyChanges(
+  values: Readonly<Record<string, unknown>>,
+  changes: readonly FieldValue[],
+): Record<string, unknown> {
+  const changed = Object.entries(values).concat(changes.map(({ field, value }) => [field.slug, value]));
+  return Object.fromEntries(new Map(changed).entries().filter(([, value]) => value !== null));
+}
+
+/** Returns the value of a slug, null if unset. Slugs may equal inherited properties, such as `constructor`. */
+export const getValue = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
+  Object.hasOwn(values, slug) ? values[slug] : null;
+
+/** Whether a change differs from the current value; compares JSON, because values are stored as JSON. */
+export const isChange = (values: Readonly<Record<string, unknown>>, { field, value }: FieldValue) =>
+  !jsonEqual(getValue(values, field.slug), value);
+
+/**
+ * Checks the size of all values of an incident. Values that were stored before the limit may stay.
+ * @throws DomainError `invalid_request` naming the property of the request if a change makes them larger than the limit
+ */
+export function checkTotalSize(
+  after: Readonly<Record<string, unknown>>,
+  { before, property }: { before: Readonly<Record<string, unknown>>; property: string },
+): void {
+  const bytes = totalBytes(after);
+  if (bytes > MAX_VALUES_BYTES && bytes > totalBytes(before)) {
+    throw invalidRequest(
+      property,
+      `Must be at most ${MAX_VALUES_BYTES} bytes of compact JSON, together with the incident's other values`,
+    );
+  }
+}
+
+const totalBytes = (values: Readonly<Record<string, unknown>>) =>
+  Object.values(values).reduce<number>((sum, value) => sum + jsonBytes(value), 0);
+
+function checkActive({ slug, archived_at }: CustomFieldDefinition): void {
+  if (archived_at !== null) throw invalidState(`The custom field ${slug} is archived`);
+}
+
+function checkValue(field: CustomFieldDefinition, value: unknown, at: string): void {
+  if (value === null) {
+    if (field.required) throw invalidRequest(at, `The field ${field.slug} is required`);
+    return;
+  }
+  const violation = findValueViolation(field, value);
+  if (violation !== undefined)
+    throw new DomainError(violation.code, violation.message, { field: violationField(at, violation) });
+}
+
+function checkOnce(values: readonly FieldValue[], at: (index: number) => string): void {
+  const seen = new Set<number>();
+  for (const [index, { field }] of values.entries()) {
+    if (seen.has(field.id)) throw invalidRequest(at(index), 'Must not repeat a field');
+    seen.add(field.id);
+  }
+}
