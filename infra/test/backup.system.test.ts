@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@tocsin/postgres';
 import { type Client, eventually, httpClient } from '@tocsin/testing';
 import { countUnopened } from '../../services/webhook/src/administration.ts';
-import { secretCipher } from '../../services/webhook/src/usecases/secret-cipher.ts';
+import { secretCipher } from '../../services/webhook/src/subscriptions/secret-cipher.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { freePorts } from '../ports.ts';
 import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';

@@ -1,26 +1,26 @@
 import type { Knex } from '@tocsin/postgres';
 import type { AllowedDestinations } from '@tocsin/safe-http';
-import type { DeliveryLimits } from './domain/delivery.ts';
-import type { Subscription } from './domain/subscription.ts';
-import { type CiphertextKind, ciphertextStore } from './store/ciphertext-store.ts';
+import type { DeliveryLimits } from './queue/domain/delivery.ts';
+import type { Subscription } from './subscriptions/domain/subscription.ts';
+import { type CiphertextKind, ciphertextStore } from './subscriptions/store/ciphertext-store.ts';
 import {
   type DeliveryFilter,
   deliveryLogStore,
   type LoggedAttempt,
   type LoggedDelivery,
-} from './store/delivery-log-store.ts';
-import { subscriptionStore } from './store/subscription-store.ts';
-import { databaseTime, type Time } from './store/time.ts';
-import { createSubscription } from './usecases/create-subscription.ts';
-import { decrypt } from './usecases/rotate-encryption.ts';
-import { secretCipher } from './usecases/secret-cipher.ts';
-import { getDelivery, redeliver, type Redelivery } from './usecases/redeliver.ts';
+} from './queue/store/delivery-log-store.ts';
+import { subscriptionStore } from './subscriptions/store/subscription-store.ts';
+import { databaseTime, type Time } from './shared/store/time.ts';
+import { createSubscription } from './subscriptions/create-subscription.ts';
+import { decrypt } from './subscriptions/rotate-encryption.ts';
+import { secretCipher } from './subscriptions/secret-cipher.ts';
+import { getDelivery, redeliver, type Redelivery } from './deliveries/redeliver.ts';
 
 export { deliveryLimits, retentionDays } from './config.ts';
-export { feedEpochState, newFeedEpoch } from './usecases/feed-epoch.ts';
-export { DELIVERY_STATUSES, type DeliveryStatus } from './domain/delivery.ts';
-export type { LoggedAttempt, LoggedDelivery } from './store/delivery-log-store.ts';
-export type { Subscription } from './domain/subscription.ts';
+export { feedEpochState, newFeedEpoch } from './feed/feed-epoch.ts';
+export { DELIVERY_STATUSES, type DeliveryStatus } from './queue/domain/delivery.ts';
+export type { LoggedAttempt, LoggedDelivery } from './queue/store/delivery-log-store.ts';
+export type { Subscription } from './subscriptions/domain/subscription.ts';
 
 /** Whether the database holds ciphertexts, which only the configured secret keys can decrypt. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => ciphertextStore(database).hasAny();

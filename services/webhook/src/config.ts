@@ -4,8 +4,8 @@ import { type Environment, readConfig, receiverSettings, setting, testReceiversO
 import { readNetworks } from '@tocsin/safe-http';
 import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { z } from 'zod';
-import { DEADLINE, type DeliveryLimits } from './domain/delivery.ts';
-import { CONTRACT_LIMITS, type RequestLimits } from './domain/limits.ts';
+import { DEADLINE, type DeliveryLimits } from './queue/domain/delivery.ts';
+import { CONTRACT_LIMITS, type RequestLimits } from './requests/domain/limits.ts';
 import { schema } from './schema.ts';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type HostBreakers, hostBreakers } from '../src/clients/breakers.ts';
+import { type HostBreakers, hostBreakers } from '../src/requests/clients/breakers.ts';
 
 const HOST = 'down.example';
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { chooseFairly } from '../src/domain/choose-fairly.ts';
-import { budget, CONTRACT_LIMITS, type Destination } from '../src/domain/limits.ts';
+import { chooseFairly } from '../src/deliveries/domain/choose-fairly.ts';
+import { budget, CONTRACT_LIMITS, type Destination } from '../src/requests/domain/limits.ts';
 
 const unusedBudget = () => budget('delivery', { windows: [], slots: [] }, CONTRACT_LIMITS);
 const candidate = (workspaceId: number, host: string): Destination => ({ workspaceId, host, ip: null });

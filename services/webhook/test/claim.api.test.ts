@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { CONTRACT_LIMITS, windowStart } from '../src/domain/limits.ts';
-import { limitStore } from '../src/store/limit-store.ts';
-import { clockTime } from '../src/store/time.ts';
-import { claimDeliveries } from '../src/usecases/claim-deliveries.ts';
+import { CONTRACT_LIMITS, windowStart } from '../src/requests/domain/limits.ts';
+import { limitStore } from '../src/requests/store/limit-store.ts';
+import { clockTime } from '../src/shared/store/time.ts';
+import { claimDeliveries } from '../src/deliveries/claim-deliveries.ts';
 import { activeSubscription, startService, type TestService } from './service.ts';
 
 let service: TestService;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError, generateSecretKeys } from '@tocsin/runtime';
 import { webhookConfig } from '../src/config.ts';
-import { CONTRACT_LIMITS } from '../src/domain/limits.ts';
+import { CONTRACT_LIMITS } from '../src/requests/domain/limits.ts';
 
 const base = { TOCSIN_SECRET_KEYS: generateSecretKeys(), INCIDENT_URL: 'http://127.0.0.1:1' };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { deliveryLimits, deliveryLog } from '../src/administration.ts';
-import { clockTime } from '../src/store/time.ts';
+import { clockTime } from '../src/shared/store/time.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const DAY = 24 * 3_600_000;

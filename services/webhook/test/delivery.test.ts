@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { type FailureReason, decideRetry, type Outcome, retryAt, retryDelay } from '../src/domain/delivery.ts';
+import { type FailureReason, decideRetry, type Outcome, retryAt, retryDelay } from '../src/queue/domain/delivery.ts';
 
 const NOW = '2026-11-20T09:30:00.000Z';
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IncidentSnapshot } from '@tocsin/contracts';
-import { incidentCreatedBody, verificationBody } from '../src/domain/envelope.ts';
+import { incidentCreatedBody, verificationBody } from '../src/requests/domain/envelope.ts';
 import { webhooks } from '../src/http/documentation.ts';
 
 const OCCURRED_AT = '2026-11-20T09:30:00.000Z';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { IncidentSnapshot } from '@tocsin/contracts';
-import { incidentCreatedBody, resourceUrl, verificationBody } from '../src/domain/envelope.ts';
+import { incidentCreatedBody, resourceUrl, verificationBody } from '../src/requests/domain/envelope.ts';
 
 const eventId = '6f1c2a52-0f0e-4c53-9d2b-2b1d7f3f9a10';
 const occurredAt = '2026-11-20T09:30:00.000Z';

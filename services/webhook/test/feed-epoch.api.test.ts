@@ -3,7 +3,7 @@ import { createLogger } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
 import { newFeedEpoch } from '../src/administration.ts';
-import { feedEpoch } from '../src/usecases/feed-epoch.ts';
+import { feedEpoch } from '../src/feed/feed-epoch.ts';
 import { clearFeed, FEED, record, startFeedService } from './feed.ts';
 import type { TestService } from './service.ts';
 

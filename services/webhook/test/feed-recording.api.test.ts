@@ -5,12 +5,12 @@ import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
-import { FEED_CHANNEL, type IncomingEvent } from '../src/store/feed-writer.ts';
-import { clockTime } from '../src/store/time.ts';
-import { feedMetrics } from '../src/usecases/feed-metrics.ts';
-import { readFeed } from '../src/usecases/read-feed.ts';
-import { sweepFeed } from '../src/usecases/sweep-feed.ts';
-import { feedTrimming } from '../src/usecases/trim-feeds.ts';
+import { FEED_CHANNEL, type IncomingEvent } from '../src/feed/store/feed-writer.ts';
+import { clockTime } from '../src/shared/store/time.ts';
+import { feedMetrics } from '../src/feed/feed-metrics.ts';
+import { readFeed } from '../src/feed/read-feed.ts';
+import { sweepFeed } from '../src/feed/sweep-feed.ts';
+import { feedTrimming } from '../src/feed/trim-feeds.ts';
 import { clearFeed, envelopeOf, FEED, fill, messageOf, record, recordIn, startFeedService } from './feed.ts';
 import type { TestService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { feedTail, type TailEvent } from '../src/domain/feed-tail.ts';
+import { feedTail, type TailEvent } from '../src/feed/domain/feed-tail.ts';
 
 const TYPES = ['a', 'b'];
 const event = (position: number, change: Partial<TailEvent> = {}): TailEvent => ({

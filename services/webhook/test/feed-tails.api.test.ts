@@ -3,8 +3,8 @@ import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createLogger } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
-import { FEED_CHANNEL } from '../src/store/feed-writer.ts';
-import { type FeedFollower, type FeedTails, startFeedTails } from '../src/usecases/feed-tails.ts';
+import { FEED_CHANNEL } from '../src/feed/store/feed-writer.ts';
+import { type FeedFollower, type FeedTails, startFeedTails } from '../src/feed/feed-tails.ts';
 import { recordIn } from './feed.ts';
 
 let database: TestDatabase;

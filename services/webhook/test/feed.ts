@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type EventType, QUEUES } from '@tocsin/contracts';
 import { type Knex, runTogether } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/store/feed-writer.ts';
+import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/feed/store/feed-writer.ts';
 import { incidentCreated, startService, type TestService, type TestServiceOptions } from './service.ts';
 
 export const FEED = '/api/v1/events';

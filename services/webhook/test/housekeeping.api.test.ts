@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { deliveryLimits } from '../src/administration.ts';
-import { clockTime } from '../src/store/time.ts';
-import { deleteExpiredData } from '../src/usecases/housekeeping.ts';
+import { clockTime } from '../src/shared/store/time.ts';
+import { deleteExpiredData } from '../src/deliveries/housekeeping.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const DAY = 24 * 3_600_000;

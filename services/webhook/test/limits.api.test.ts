@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { windowStart } from '../src/domain/limits.ts';
+import { windowStart } from '../src/requests/domain/limits.ts';
 import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 

@@ -8,7 +8,7 @@ import {
   windowEnd,
   windowKeys,
   windowStart,
-} from '../src/domain/limits.ts';
+} from '../src/requests/domain/limits.ts';
 
 type Used = Parameters<typeof budget>[1];
 const contractBudget = (kind: RequestKind, used: Used) => budget(kind, used, CONTRACT_LIMITS);

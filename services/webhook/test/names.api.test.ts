@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { windowStart } from '../src/domain/limits.ts';
+import { windowStart } from '../src/requests/domain/limits.ts';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const NAME = 'receiver.test';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '@tocsin/http';
-import { readReceiverUrl } from '../src/domain/receiver-url.ts';
+import { readReceiverUrl } from '../src/subscriptions/domain/receiver-url.ts';
 
 const allowing = (...testReceivers: string[]) => ({ testReceivers: new Set(testReceivers), networks: [] });
 const none = allowing();

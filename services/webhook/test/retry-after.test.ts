@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readRetryAfter } from '../src/domain/retry-after.ts';
+import { readRetryAfter } from '../src/queue/domain/retry-after.ts';
 
 const NOW = '2026-11-20T09:30:00.000Z';
 

@@ -4,9 +4,9 @@ import { eventually, type Receiver, startReceiver, TEST_SECRET_KEYS } from '@toc
 import { Webhook } from 'standardwebhooks';
 import { startApp } from '../src/app.ts';
 import { webhookConfig } from '../src/config.ts';
-import { encryptionRotation } from '../src/usecases/rotate-encryption.ts';
-import { webhookMetrics } from '../src/usecases/metrics.ts';
-import { secretCipher } from '../src/usecases/secret-cipher.ts';
+import { encryptionRotation } from '../src/subscriptions/rotate-encryption.ts';
+import { webhookMetrics } from '../src/queue/metrics.ts';
+import { secretCipher } from '../src/subscriptions/secret-cipher.ts';
 import { activeSubscription, publish, startService, type TestService } from './service.ts';
 
 let service: TestService;

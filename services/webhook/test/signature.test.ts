@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { signedHeaders } from '../src/domain/signature.ts';
+import { signedHeaders } from '../src/requests/domain/signature.ts';
 
 const eventId = '6f1c2a52-0f0e-4c53-9d2b-2b1d7f3f9a10';
 const body = '{"title":"Zahlung fällt aus 🔥"}';

@@ -1,9 +1,9 @@
 import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
 import { z } from 'zod';
-import { FEED_SCOPES } from '../domain/feed-types.ts';
-import { feedEvent } from './feed-event-wire.ts';
-import { feedQuery, feedReply, MAX_WAIT } from './feed-wire.ts';
-import { newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
+import { FEED_SCOPES } from '../feed/domain/feed-types.ts';
+import { feedEvent } from '../feed/http/event-wire.ts';
+import { feedQuery, feedReply, MAX_WAIT } from '../feed/http/wire.ts';
+import { newWebhook, secretReply, webhookList, webhookReply } from '../subscriptions/http/wire.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{id}`;

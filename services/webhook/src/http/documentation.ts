@@ -2,8 +2,8 @@ import { instant } from '@tocsin/contracts';
 import type { Documentation, WebhookDocumentation } from '@tocsin/http';
 import { z } from 'zod';
 import type { contracts } from './contracts.ts';
-import type { FeedEventWire } from './feed-event-wire.ts';
-import type { WebhookWire } from './wire.ts';
+import type { FeedEventWire } from '../feed/http/event-wire.ts';
+import type { WebhookWire } from '../subscriptions/http/wire.ts';
 
 const webhook: WebhookWire = {
   id: 'wh_SampleWebhookOfTheDemo',

@@ -1,14 +1,14 @@
 import { implement, type Route, type RouteRequest } from '@tocsin/http';
-import type { Subscription } from '../domain/subscription.ts';
-import { subscriptionStore } from '../store/subscription-store.ts';
-import type { Dependencies, SubscriptionCommand } from '../usecases/context.ts';
-import { createSubscription } from '../usecases/create-subscription.ts';
-import { rotateSecret } from '../usecases/rotate-secret.ts';
-import { pauseSubscription, resumeSubscription, revokeSubscription } from '../usecases/subscription-lifecycle.ts';
-import { verifySubscription } from '../usecases/verify-subscription.ts';
+import type { Subscription } from '../subscriptions/domain/subscription.ts';
+import { subscriptionStore } from '../subscriptions/store/subscription-store.ts';
+import type { Dependencies, SubscriptionCommand } from '../dependencies.ts';
+import { createSubscription } from '../subscriptions/create-subscription.ts';
+import { rotateSecret } from '../subscriptions/rotate-secret.ts';
+import { pauseSubscription, resumeSubscription, revokeSubscription } from '../subscriptions/subscription-lifecycle.ts';
+import { verifySubscription } from '../subscriptions/verify-subscription.ts';
 import { contracts, type WebhookApi } from './contracts.ts';
-import { type FeedDependencies, feedHandlers } from './feed-handlers.ts';
-import type { WebhookWire } from './wire.ts';
+import { type FeedDependencies, feedHandlers } from '../feed/http/handlers.ts';
+import type { WebhookWire } from '../subscriptions/http/wire.ts';
 
 export const routes = ({ dependencies, feed }: { dependencies: Dependencies; feed: FeedDependencies }): Route[] =>
   implement(contracts, { ...webhookHandlers(dependencies), ...feedHandlers(feed) });

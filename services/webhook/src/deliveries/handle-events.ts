@@ -1,0 +1,51 @@
+import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
+import { commitWith, type Knex, runTogether } from '@tocsin/postgres';
+import { resourceOf } from '../feed/domain/feed-types.ts';
+import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
+import {
+  deliverable,
+  findInterested,
+  type NewEvent,
+  prepareDeliveries,
+  type QueueDependencies,
+} from './prepare-deliveries.ts';
+
+/** A batch of events, and the transaction that handles all of them. */
+interface Batch {
+  events: readonly ReceivedEvent[];
+  trx: Knex.Transaction;
+}
+
+/**
+ * Records a batch of events in the feed, in their order, queues the deliveries of new incidents, and commits (contract:
+ * Event feed, Deliveries). The feed recognises its duplicates itself, for as long as it has the event.
+ */
+export async function handleEvents(
+  dependencies: QueueDependencies & { onRecorded: (workspaceIds: readonly number[]) => void },
+  { events, trx }: Batch,
+): Promise<HandledBatch> {
+  const incoming = events.flatMap(({ event, body }) => {
+    const resource = resourceOf(event);
+    if (resource === undefined) return [];
+    return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
+  });
+  if (incoming.length === 0) return { handled: new Set() };
+
+  const workspaceIds = [...new Set(incoming.map(({ workspaceId }) => workspaceId))];
+  const creations = deliverable(events);
+  const [locked, interested] = await runTogether(trx, [lockFeeds(workspaceIds), findInterested(creations)]);
+  const feeds = await withMissingFeeds(trx, workspaceIds, locked);
+  const wanted = ofWorkspaces(creations, interested);
+  const { handled, statements, onCommit } = await prepareDeliveries(dependencies, { events: wanted, trx });
+
+  const record = recordStatement(incoming, { feeds, now: dependencies.time.parameter() });
+  const [additions] = await commitWith(trx, [record, ...statements]);
+  const recorded = additions.flatMap(({ event_ids: ids }) => ids);
+  dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
+  return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };
+}
+
+function ofWorkspaces(events: readonly NewEvent[], workspaces: readonly { id: number }[]): NewEvent[] {
+  const ids = new Set(workspaces.map(({ id }) => id));
+  return events.filter(({ event }) => ids.has(event.workspace.id));
+}

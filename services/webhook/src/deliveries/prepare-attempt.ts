@@ -1,0 +1,87 @@
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { PreparedRequest } from '@tocsin/safe-http';
+import { retryAt } from '../queue/domain/delivery.ts';
+import { windowEnd } from '../requests/domain/limits.ts';
+import { type Claim, confirmClaim } from './store/claim-store.ts';
+import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { limitStore } from '../requests/store/limit-store.ts';
+import { assignAddress } from '../requests/assign-address.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { sign, signWith } from '../subscriptions/sign.ts';
+
+/** Whether a claimed delivery may be sent, decided once its receiver's address is known. */
+export type PreparedAttempt =
+  | { kind: 'ready'; message: PreparedRequest }
+  /**
+   * The window of the address is full. This counts as an attempt; the next one, if any, follows when the window ends.
+   */
+  | { kind: 'deferred'; isFinal: boolean }
+  /** No slot was free after all, or the subscription was paused meanwhile. This does not count as an attempt. */
+  | { kind: 'released' }
+  /** The lease expired or the delivery was cancelled. */
+  | { kind: 'lost' };
+
+/**
+ * The last check before a request is sent: of the lease, the subscription and the limits of the address. Counts the
+ * attempt and signs the request. Usually the slot was taken for this address and this minute. Then nothing is counted, which is all that the
+ * lock of the limits is for, so one statement is enough.
+ */
+export async function prepareAttempt(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+  const { database, time } = dependencies;
+  const confirmed = await confirmClaim(database, claim, { ip, time: time.parameter() });
+  if (confirmed === undefined) return prepareWithLock(dependencies, claim, ip);
+  return { kind: 'ready', message: signWith(dependencies, confirmed.secrets, claim, confirmed.now) };
+}
+
+/** Counts the request for its address and its minute, or finds out why it must not be sent. */
+async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+  return dependencies.database.transaction(async (trx) => {
+    const limits = limitStore(trx);
+    await limits.lock();
+    const now = await dependencies.time(trx);
+    const slot = await limits.findSlot(claim.token, now);
+    const status = await deliveryStore(trx).lockLeased(claim.token);
+    if (slot === undefined || status === undefined) {
+      if (slot !== undefined) await limits.releaseSlot(slot);
+      return { kind: 'lost' };
+    }
+    if (status === 'held') {
+      await limits.releaseSlot(slot);
+      await deliveryStore(trx).release(claim.token, now);
+      return { kind: 'released' };
+    }
+    const limit = await assignAddress(limits, { slot, ip, now, requestLimits: dependencies.requestLimits });
+    if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
+    if (limit !== undefined) {
+      await deliveryStore(trx).release(claim.token, now);
+      return { kind: 'released' };
+    }
+    const message = await sign(dependencies, trx, claim, now);
+    if (message === undefined) return { kind: 'lost' };
+    await deliveryStore(trx).countAttempt(claim.token, claim.attempts);
+    return { kind: 'ready', message };
+  });
+}
+
+async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
+  const decision = retryAt(windowEnd(now), claim);
+  const record = { number: claim.attempts, decision, result: 'deferred', duration: 0 } as const;
+  await deliveryStore(trx).finish(claim.token, record, now);
+  return { kind: 'deferred', isFinal: decision.kind === 'failed' };
+}
+
+/** Undoes a claim whose request was not sent: the limits are as before. */
+export async function releaseClaim(
+  { database, time }: Pick<Dependencies, 'database' | 'time'>,
+  claim: Claim,
+): Promise<void> {
+  await database.transaction(async (trx) => {
+    const limits = limitStore(trx);
+    await limits.lock();
+    const now = await time(trx);
+    const slot = await limits.findSlot(claim.token, now);
+    if (slot !== undefined) await limits.releaseSlot(slot);
+    await deliveryStore(trx).release(claim.token, now);
+  });
+}

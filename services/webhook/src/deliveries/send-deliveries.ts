@@ -1,0 +1,27 @@
+import { type Dispatcher, startDispatcher } from '@tocsin/runtime';
+import type { HostBreakers } from '../requests/clients/breakers.ts';
+import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
+import { claimDeliveries } from './claim-deliveries.ts';
+import type { Dependencies } from '../dependencies.ts';
+
+/** Starts the dispatcher that sends due deliveries (contract: Deliveries). */
+export function startSending(
+  dependencies: Omit<Dependencies, 'wakeDispatcher'>,
+  breakers: HostBreakers,
+  interval: number,
+): Dispatcher {
+  const { database, time, log } = dependencies;
+  const dispatcher: Dispatcher = startDispatcher({
+    name: 'sending webhooks',
+    interval,
+    log,
+    nextDue: async () => {
+      const { due, now } = await deliveryStore(database).nextDue(time.parameter());
+      return due === null ? undefined : Date.parse(due) - Date.parse(now);
+    },
+    claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
+    run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.claimNow }, breakers, claim),
+  });
+  return dispatcher;
+}

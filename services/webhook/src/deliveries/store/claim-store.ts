@@ -1,0 +1,257 @@
+import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
+import { MAX_ATTEMPTS } from '../../queue/domain/delivery.ts';
+import type { Destination } from '../../requests/domain/limits.ts';
+import { type SecretRow, toSealed } from '../../subscriptions/store/secret-store.ts';
+import { currentTime } from '../../shared/store/time.ts';
+
+/** A delivery that is due, and its destination as far as it is known. */
+export interface Candidate extends Destination {
+  deliveryId: number;
+  dueAt: Instant;
+}
+
+/** A leased delivery, with everything that an attempt needs. */
+export interface Claim {
+  deliveryId: number;
+  token: string;
+  workspaceId: number;
+  subscriptionId: string;
+  host: string;
+  origin: string;
+  url: Sealed;
+  eventId: string;
+  body: string;
+  requestId: string | null;
+  /** The trace of the event, as `storableTrace` returns it. */
+  trace: string | null;
+  /** The number of this attempt; it is counted when its request is confirmed, or when it ends. */
+  attempts: number;
+  failedAttempts: number;
+  /** Since the latest attempt. */
+  internalFailures: number;
+  deadlineAt: Instant;
+  /** 0 for the first delivery of the event to the subscription; then how often operators asked for another one. */
+  redelivery: number;
+  /** The operator who asked for it. */
+  requestedBy: string | null;
+}
+
+/** Whose limits are reached, so that their deliveries cannot be sent now. */
+export interface ExhaustedKeys {
+  workspaces: readonly number[];
+  hosts: readonly string[];
+  ips: readonly string[];
+}
+
+const PAGE = 64;
+
+/**
+ * Reads the first due deliveries of each lane; a lane is the queue of one subscription. It goes from lane to lane by
+ * a loose index scan, so the cost does not depend on the length of a lane. Deliveries that are postponed are in no lane.
+ * It reads two per lane, because a host has two slots. The lateral joins read subscriptions lane by lane: the planner
+ * overestimates the lanes and would scan the whole table.
+ */
+const CANDIDATES = `
+  with recursive lanes as (
+    (select workspace_id, subscription_id from deliveries
+      where status = 'queued' and not is_postponed and workspace_id > $2::bigint and workspace_id <= $3::bigint
+      order by workspace_id, subscription_id limit 1)
+    union all
+    select next.workspace_id, next.subscription_id from lanes cross join lateral (
+      select workspace_id, subscription_id from deliveries
+      where status = 'queued' and not is_postponed and workspace_id <= $3::bigint
+        and (workspace_id, subscription_id) > (lanes.workspace_id, lanes.subscription_id)
+      order by workspace_id, subscription_id limit 1
+    ) as next
+  )
+  select head.id, head.due_at, lanes.workspace_id, subscription.host, address.ip
+  from lanes
+  cross join lateral (select host from subscriptions where id = lanes.subscription_id limit 1) as subscription
+  left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
+  cross join lateral (
+    select id, due_at from deliveries
+    where status = 'queued' and not is_postponed and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
+      and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
+    order by due_at, id limit 2
+  ) as head
+  where lanes.workspace_id <> all($4::bigint[]) and subscription.host <> all($5::text[])
+    and (address.ip is null or address.ip <> all($6::text[]))
+  limit ${PAGE}`;
+
+/**
+ * Leases deliveries. Those that another transaction has locked are left for the next claim.
+ */
+const LEASE = `
+  with chosen as (
+    select id, token from unnest($1::bigint[], $2::uuid[]) as pair (id, token)
+  ), free as (
+    select id from deliveries where id = any($1::bigint[]) and status = 'queued' and due_at <= $3
+    for update skip locked
+  )
+  update deliveries set lease_token = chosen.token, due_at = $4, is_postponed = true
+  from chosen join free on free.id = chosen.id, events, subscriptions
+  where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
+  returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
+    deliveries.attempts, deliveries.failed_attempts, deliveries.internal_failures, deliveries.deadline_at,
+    deliveries.redelivery, deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
+    subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
+
+interface LeaseRow {
+  id: number;
+  lease_token: string;
+  workspace_id: number;
+  subscription_id: string;
+  attempts: number;
+  failed_attempts: number;
+  internal_failures: number;
+  deadline_at: Instant;
+  redelivery: number;
+  requested_by: string | null;
+  event_id: string;
+  body: string;
+  request_id: string | null;
+  trace_context: string | null;
+  host: string;
+  origin: string;
+  url_key_id: string;
+  url_box: Buffer;
+}
+
+interface CandidateRow {
+  id: number;
+  due_at: Instant;
+  workspace_id: number;
+  host: string;
+  ip: string | null;
+}
+
+/** More than a claim can lease; the rest is due in the next one. */
+const MOST_DUE = 1_000;
+
+const RETURN_DUE = `
+  update deliveries set is_postponed = false where id = any(array(
+    select id from deliveries where status = 'queued' and is_postponed and due_at <= (select ${currentTime('$1')})
+    order by due_at limit ${MOST_DUE} for update skip locked
+  ))`;
+
+/** Puts postponed deliveries whose time has come into their lanes, before candidates are looked for. */
+export const returnDueStatement = (time: Instant | null): PreparedStatement<never> => ({
+  name: 'return-due-deliveries',
+  text: RETURN_DUE,
+  values: [time],
+});
+
+const candidatesBetween = (
+  [from, to]: readonly [number, number],
+  now: Instant,
+  { workspaces, hosts, ips }: ExhaustedKeys,
+): PreparedStatement<CandidateRow> => ({
+  name: 'find-candidates',
+  text: CANDIDATES,
+  values: [now, from, to, workspaces, hosts, ips],
+});
+
+/**
+ * Due deliveries that are blocked by no exhausted limit, in the order in which they are due; at most two pages, which
+ * begin after the workspace `after`. The caller must hold the lock of the limits.
+ */
+export async function findCandidates(
+  trx: Knex.Transaction,
+  now: Instant,
+  { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
+): Promise<Candidate[]> {
+  const [first, rest] = await runTogether(trx, [
+    candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
+    candidatesBetween([0, after], now, exhausted),
+  ]);
+  const rows = first.length < PAGE ? [...first, ...rest] : first;
+  return rows
+    .map((row) => ({
+      deliveryId: row.id,
+      dueAt: row.due_at,
+      workspaceId: row.workspace_id,
+      host: row.host,
+      ip: row.ip,
+    }))
+    .sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
+}
+
+/** Leases deliveries with these tokens, except those that another transaction has locked. */
+export const leaseStatement = (
+  tokens: ReadonlyMap<number, string>,
+  { now, until }: { now: Instant; until: Instant },
+): PreparedStatement<LeaseRow> => ({
+  name: 'lease-deliveries',
+  text: LEASE,
+  values: [[...tokens.keys()], [...tokens.values()], now, until],
+});
+
+export const toClaim = (row: LeaseRow): Claim => ({
+  deliveryId: row.id,
+  token: row.lease_token,
+  workspaceId: row.workspace_id,
+  subscriptionId: row.subscription_id,
+  host: row.host,
+  origin: row.origin,
+  url: { keyId: row.url_key_id, ciphertext: row.url_box },
+  eventId: row.event_id,
+  body: row.body,
+  requestId: row.request_id,
+  trace: row.trace_context,
+  attempts: row.attempts + 1,
+  failedAttempts: row.failed_attempts,
+  internalFailures: row.internal_failures,
+  deadlineAt: row.deadline_at,
+  redelivery: row.redelivery,
+  requestedBy: row.requested_by,
+});
+
+/**
+ * The time and the secrets that are valid, the current one first, if nothing has changed since the claim: the slot is
+ * held for this address and this minute, and the delivery is leased and not held. Then it counts the attempt, and
+ * remembers the address after that: who waits for a delivery must not hold the row of a host.
+ */
+const CONFIRM = `
+  with confirmed as (
+    select moment.now, slots.host, slots.ip
+    from (select ${currentTime('$1')} as now) as moment
+    join slots on slots.token = $2 and slots.lease_until > moment.now and slots.ip = $3
+      and slots.minute = date_trunc('minute', moment.now)
+  ), counted as (
+    update deliveries set attempts = $5 from confirmed
+    where deliveries.lease_token = $2 and deliveries.status = 'queued'
+    returning confirmed.now, confirmed.host, confirmed.ip
+  ), remembered as (
+    insert into host_addresses (host, ip, seen_at) select host, ip, now from counted
+    on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
+  )
+  select counted.now, secrets.key_id, secrets.box from counted
+  join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > counted.now)
+  order by secrets.id desc`;
+
+/** A claim whose request may be sent as it was planned. */
+export interface ConfirmedClaim {
+  now: Instant;
+  secrets: Sealed[];
+}
+
+/**
+ * Confirms a claim and counts its attempt, if its request changes nothing in the limits, with one statement and without
+ * their lock. Returns undefined otherwise.
+ */
+export async function confirmClaim(
+  db: Knex,
+  { token, subscriptionId, attempts }: Pick<Claim, 'token' | 'subscriptionId' | 'attempts'>,
+  { ip, time }: { ip: string; time: Instant | null },
+): Promise<ConfirmedClaim | undefined> {
+  const rows = await runPrepared<SecretRow & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
+    time,
+    token,
+    ip,
+    subscriptionId,
+    attempts,
+  ]);
+  const [first] = rows;
+  return first && { now: first.now, secrets: rows.map(toSealed) };
+}

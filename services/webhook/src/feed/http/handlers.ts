@@ -1,0 +1,81 @@
+import type { Principal } from '@tocsin/contracts';
+import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, visibleFrom } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { Time } from '../../shared/store/time.ts';
+import type { FeedCursors } from '../feed-cursors.ts';
+import type { FeedEpoch } from '../feed-epoch.ts';
+import type { FeedTails } from '../feed-tails.ts';
+import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
+import { endOfFeed, readFeed, readFeedFrom } from '../read-feed.ts';
+import type { WebhookApi } from '../../http/contracts.ts';
+import { type FeedRequest, readFeedRequest } from './request.ts';
+
+export interface FeedDependencies {
+  database: Knex;
+  time: Time;
+  cursors: FeedCursors;
+  epoch: FeedEpoch;
+  tails: FeedTails;
+}
+
+/** The event feed (contract: Event feed, Waiting and streaming). */
+export const feedHandlers = (dependencies: FeedDependencies): Pick<WebhookApi, 'listEvents'> => ({
+  listEvents: async ({ principal, query, waiting }) => {
+    const { workspace } = principal;
+    const request = readFeedRequest(query, principal, waiting.lastEventId);
+    const epoch = await dependencies.epoch.current();
+    const idOf = (position: number) => dependencies.cursors.encode(epoch, workspace.id, position);
+    if (waiting.wantsStream) {
+      const open = async () => {
+        const feed = await followedFeed(dependencies, { request, epoch, workspace });
+        return openStream(dependencies, feed, { waiting, idOf });
+      };
+      return { stream: await (waiting.lastEventId === undefined ? open() : open().catch(rethrowForLastEventId)) };
+    }
+    const feed = await followedFeed(dependencies, { request, epoch, workspace });
+    const seconds = waiting.mayWait ? (query.wait ?? 0) : 0;
+    const page =
+      seconds === 0
+        ? await feed.readFirst(feed.limit)
+        : await waitForPage(dependencies, feed, { waiting, milliseconds: 1_000 * seconds });
+    const events = new JsonRows<never>();
+    // The text as it is, so that no value changes.
+    for (const { body } of page.events) events.add(body);
+    const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.position) };
+    return { body: { events, pagination } };
+  },
+});
+
+async function followedFeed(
+  dependencies: FeedDependencies,
+  options: { request: FeedRequest; epoch: string; workspace: Principal['workspace'] },
+): Promise<FollowedFeed> {
+  const { start, ...filter } = options.request;
+  const { id: workspaceId, history_days: historyDays } = options.workspace;
+  // Only a history limit needs the time.
+  const hiddenBefore: Instant | null =
+    historyDays === null ? null : visibleFrom(historyDays, await dependencies.time(dependencies.database));
+  const query = { ...filter, workspaceId, visibleFrom: hiddenBefore };
+  if ('after' in start) {
+    const after = dependencies.cursors.decode(options.epoch, workspaceId, start.after);
+    return { ...query, after, readFirst: async (limit) => readFeed(dependencies, { ...query, after, limit }) };
+  }
+  if ('since' in start || start.from === 'beginning') {
+    const since = 'since' in start ? start.since : null;
+    const readFirst = async (limit: number) => readFeedFrom(dependencies, { ...query, since, limit });
+    return { ...query, after: undefined, readFirst };
+  }
+  const readFirst = async () => ({
+    events: [],
+    position: await endOfFeed(dependencies, workspaceId),
+    hasMore: false,
+  });
+  return { ...query, after: undefined, readFirst };
+}
+
+/** An error about the cursor names where the cursor came from. */
+function rethrowForLastEventId(error: unknown): never {
+  if (!(error instanceof DomainError) || error.field !== 'after') throw error;
+  throw new DomainError(error.code, error.message, { field: LAST_EVENT_ID_HEADER });
+}

@@ -1,0 +1,260 @@
+import { type Knex, type PreparedStatement, runTogether, runPrepared } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import {
+  type AttemptResult,
+  DEADLINE,
+  type InternalFailure,
+  MAX_ATTEMPTS,
+  type RetryDecision,
+} from '../domain/delivery.ts';
+import type { Claim } from '../../deliveries/store/claim-store.ts';
+import { currentTime } from '../../shared/store/time.ts';
+
+/** An event; `body` is the exact text that is sent. */
+export interface StoredEvent {
+  id: string;
+  workspaceId: number;
+  body: string;
+  requestId: string | null;
+  /** As `storableTrace` returns it; the attempts belong to it. */
+  trace: string | null;
+  occurredAt: Instant;
+}
+
+/** An event with the subscriptions that it is delivered to. */
+export interface QueuedEvent extends StoredEvent {
+  /** `isHeld`: the delivery waits until the subscription is resumed. */
+  recipients: readonly { subscriptionId: string; isHeld: boolean }[];
+}
+
+/** An attempt that has ended, and what happens to its delivery. */
+export interface AttemptRecord {
+  number: number;
+  decision: RetryDecision;
+  result: AttemptResult;
+  /** The HTTP status, if response headers arrived. */
+  status?: number | undefined;
+  /** Milliseconds. */
+  duration: number;
+}
+
+const WAITING = ['queued', 'held'] as const;
+
+const QUEUE_LENGTHS = `
+  select workspace_id, count(*) as length from deliveries
+  where workspace_id = any($1::bigint[]) and status in ('queued', 'held') group by workspace_id`;
+
+const QUEUE = `
+  with added as (
+    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, queued_at)
+    select id, workspace_id, body, request_id, trace_context, occurred_at, $1
+    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+      as event (id, workspace_id, body, request_id, trace_context, occurred_at)
+  )
+  insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
+  select event_id, subscription_id, workspace_id, status, $1, $2
+  from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
+    as delivery (event_id, subscription_id, workspace_id, status)`;
+
+const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
+
+const LOCK_LEASED = `
+  select status from deliveries where lease_token = $1 and status in ('queued', 'held') for update`;
+
+const RELEASE = `
+  update deliveries set lease_token = null, due_at = $2
+  where lease_token = $1 and status in ('queued', 'held')`;
+
+const COUNT_ATTEMPT = `update deliveries set attempts = $2 where lease_token = $1`;
+
+/** Also uncounts the attempt, if its request was confirmed, and frees the slot. */
+const GIVE_BACK = `
+  with closed as (delete from slots where token = $1)
+  update deliveries set lease_token = null, attempts = $2, internal_failures = $3, last_error = $4, last_status = null,
+    due_at = ${currentTime('$5')} + $6::int * interval '1 millisecond'
+  where lease_token = $1 and status in ('queued', 'held')`;
+
+/** Ends a lease and keeps the attempt, in one statement. A deferral leaves the error of the request before it. */
+const FINISH = `
+  with finished as (
+    update deliveries set lease_token = null, due_at = coalesce($2, due_at), status = coalesce($3, status),
+      finished_at = $4, attempts = $10, failed_attempts = failed_attempts + $5, internal_failures = 0,
+      last_error = case when $6 = 'deferred' then last_error when $6 = 'succeeded' then null else $6 end,
+      last_status = case when $6 = 'deferred' then last_status else $7 end
+    where lease_token = $1 and status in ('queued', 'held')
+    returning id, attempts
+  )
+  insert into attempts (delivery_id, number, started_at, duration, result, status)
+  select id, attempts, $8, $9, $6, $7 from finished
+  returning delivery_id`;
+
+/** How many deliveries of workspaces wait; those without waiting deliveries are missing. */
+export const lengthsStatement = (
+  workspaceIds: readonly number[],
+): PreparedStatement<{ workspace_id: number; length: number }> => ({
+  name: 'count-waiting-deliveries',
+  text: QUEUE_LENGTHS,
+  values: [workspaceIds],
+});
+
+/** Which of these events have been queued, and are still kept. */
+export const knownStatement = (eventIds: readonly string[]): PreparedStatement<{ id: string }> => ({
+  name: 'find-queued-events',
+  text: 'select id from events where id = any($1::uuid[])',
+  values: [eventIds],
+});
+
+/** Adds events and the deliveries of each. */
+export function queueStatement(events: readonly QueuedEvent[], now: Instant): PreparedStatement<never> {
+  const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
+    recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
+  );
+  return {
+    name: 'queue-deliveries',
+    text: QUEUE,
+    values: [
+      now,
+      addMilliseconds(now, DEADLINE),
+      events.map(({ id }) => id),
+      events.map(({ workspaceId }) => workspaceId),
+      events.map(({ body }) => body),
+      events.map(({ requestId }) => requestId),
+      events.map(({ trace }) => trace),
+      events.map(({ occurredAt }) => occurredAt),
+      deliveries.map(({ eventId }) => eventId),
+      deliveries.map(({ subscriptionId }) => subscriptionId),
+      deliveries.map(({ workspaceId }) => workspaceId),
+      deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
+    ],
+  };
+}
+
+/** Events and their deliveries, over a pool or a transaction. */
+export function deliveryStore(db: Knex) {
+  const waiting = (subscriptionId: string, workspaceId: number, statuses: readonly string[] = WAITING) =>
+    db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
+  return {
+    /** How many deliveries of a workspace wait, including held ones and those in progress. */
+    async queueLength(workspaceId: number): Promise<number> {
+      const [[row]] = await runTogether(db, [lengthsStatement([workspaceId])]);
+      return row?.length ?? 0;
+    },
+
+    /** Holds the queued deliveries of a paused subscription. Their deadlines do not change. */
+    async hold(subscriptionId: string, workspaceId: number): Promise<void> {
+      await waiting(subscriptionId, workspaceId, ['queued']).update({ status: 'held' });
+    },
+
+    /** Queues the held deliveries of a subscription again. */
+    async resume(subscriptionId: string, workspaceId: number): Promise<void> {
+      await waiting(subscriptionId, workspaceId, ['held']).update({ status: 'queued' });
+    },
+
+    /** Cancels waiting deliveries and removes their leases, so that attempts in progress record nothing. */
+    async cancel(subscriptionId: string, workspaceId: number, now: Instant): Promise<void> {
+      await waiting(subscriptionId, workspaceId).update({ status: 'cancelled', lease_token: null, finished_at: now });
+    },
+
+    /**
+     * Locks the delivery that is leased with this token, and returns its status; undefined when the lease is lost. It
+     * is locked before the row of its host, which others may wait for while they hold a delivery.
+     */
+    async lockLeased(token: string): Promise<'queued' | 'held' | undefined> {
+      const [row] = await runPrepared<{ status: 'queued' | 'held' }>(db, 'lock-leased', LOCK_LEASED, [token]);
+      return row?.status;
+    },
+
+    /** Ends a lease as if the delivery had not been claimed. */
+    async release(token: string, dueAt: Instant): Promise<void> {
+      await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt]);
+    },
+
+    /** Counts the attempt of a delivery that this transaction has locked. */
+    async countAttempt(token: string, number: number): Promise<void> {
+      await runPrepared(db, 'count-attempt', COUNT_ATTEMPT, [token, number]);
+    },
+
+    /**
+     * Ends a lease after an internal failure and frees its slot, without an attempt. The delivery is due again after
+     * `delay` milliseconds.
+     */
+    async giveBack(
+      { token, attempts, internalFailures }: Pick<Claim, 'token' | 'attempts' | 'internalFailures'>,
+      { reason, delay, time }: { reason: InternalFailure; delay: number; time: Instant | null },
+    ): Promise<void> {
+      const values = [token, attempts - 1, internalFailures + 1, reason, time, delay];
+      await runPrepared(db, 'give-back-delivery', GIVE_BACK, values);
+    },
+
+    /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
+    async finish(token: string, attempt: AttemptRecord, now: Instant): Promise<boolean> {
+      const { number, decision, result, status = null, duration } = attempt;
+      const isRetry = decision.kind === 'retry';
+      const isFailure = result !== 'succeeded' && result !== 'deferred';
+      const rows = await runPrepared(db, 'finish-delivery', FINISH, [
+        token,
+        isRetry ? decision.at : null,
+        isRetry ? null : decision.kind,
+        isRetry ? null : now,
+        isFailure ? 1 : 0,
+        result,
+        status,
+        addMilliseconds(now, -duration),
+        duration,
+        number,
+      ]);
+      return rows.length === 1;
+    },
+
+    /** When the next delivery is due, in the past when one is already due, and the time now. */
+    async nextDue(time: Instant | null): Promise<{ due: Instant | null; now: Instant }> {
+      const [row] = await runPrepared<{ due: Instant | null; now: Instant }>(db, 'find-next-due', NEXT_DUE, [time]);
+      return row as { due: Instant | null; now: Instant };
+    },
+
+    /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
+    async giveUp(now: Instant): Promise<{ deadline: number; exhausted: number }> {
+      const fail = async (condition: (query: Knex.QueryBuilder) => Knex.QueryBuilder) => {
+        const idle = db('deliveries')
+          .select('id')
+          .whereIn('status', WAITING)
+          .where((free) => void free.whereNull('lease_token').orWhere('due_at', '<=', now));
+        // Locked rows are left for the next run: waiting for them could deadlock.
+        return db('deliveries')
+          .whereIn('id', condition(idle).forUpdate().skipLocked())
+          .update({ status: 'failed', lease_token: null, finished_at: now });
+      };
+      return {
+        deadline: await fail((idle) => idle.where('deadline_at', '<=', now)),
+        exhausted: await fail((idle) => idle.where('attempts', '>=', MAX_ATTEMPTS).where('due_at', '<=', now)),
+      };
+    },
+
+    /** Deletes events that were queued until a time, with their deliveries; returns whether there may be more. */
+    async forget(until: Instant): Promise<boolean> {
+      const expired = db('events').select('id').where('queued_at', '<=', until).limit(1_000);
+      return (await db('events').whereIn('id', expired).delete()) === 1_000;
+    },
+
+    /** How many deliveries wait, by status. */
+    async lengths(): Promise<{ queued: number; held: number }> {
+      const rows = await db('deliveries')
+        .whereIn('status', WAITING)
+        .groupBy('status')
+        .select<{ status: string; length: number }[]>('status', db.raw('count(id) as length'));
+      const lengthOf = (status: string) => rows.find((row) => row.status === status)?.length ?? 0;
+      return { queued: lengthOf('queued'), held: lengthOf('held') };
+    },
+
+    /** When the oldest due delivery without a lease became due. */
+    async oldestDue(now: Instant): Promise<Instant | undefined> {
+      const row = await db('deliveries')
+        .where({ status: 'queued' })
+        .whereNull('lease_token')
+        .where('due_at', '<=', now)
+        .min({ due: 'due_at' })
+        .first();
+      return (row?.due as Instant | null | undefined) ?? undefined;
+    },
+  };
+}

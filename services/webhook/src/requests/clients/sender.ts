@@ -1,0 +1,75 @@
+import { inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
+import {
+  type AllowedDestinations,
+  type PreparedRequest,
+  publicOrAllowed,
+  type Resolve,
+  safeHttp,
+  type SafeResponse,
+  systemResolver,
+} from '@tocsin/safe-http';
+import type { Outcome } from '../../queue/domain/delivery.ts';
+
+const TIMEOUT = 10_000;
+const MAX_RESPONSE_BYTES = 65_536;
+
+/** Posts to receivers (contract: Deliveries). */
+export interface Sender {
+  /**
+   * @param prepare see `SafeRequest`; returns the headers too, because requests are signed right before they are sent
+   */
+  post(
+    url: string,
+    prepare: (ip: string) => Promise<PreparedRequest | undefined>,
+  ): Promise<Outcome | { kind: 'cancelled' }>;
+}
+
+export interface SenderOptions {
+  allowed: AllowedDestinations;
+  resolve?: Resolve | undefined;
+  ca?: string | undefined;
+  /** From the DNS lookup to the last byte of the response; milliseconds (contract: Deliveries). */
+  timeout?: number | undefined;
+}
+
+export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
+  return {
+    post: async (url, prepare) =>
+      inSpan(requestSpan('POST', new URL(url)), async (span) => {
+        const response = await http.request({
+          url,
+          method: 'POST',
+          timeout,
+          maxBodyBytes: MAX_RESPONSE_BYTES,
+          prepare: async (ip) => withTrace(await prepare(ip)),
+        });
+        const outcome = outcomeOf(response);
+        if (span !== undefined) recordOutcome(span, outcome);
+        return outcome;
+      }),
+  };
+}
+
+/** Adds `traceparent`, but not `tracestate`: that is for the systems behind the client. */
+function withTrace(prepared: PreparedRequest | undefined): PreparedRequest | undefined {
+  const trace = traceHeaders();
+  if (prepared === undefined || trace === undefined) return prepared;
+  return { ...prepared, headers: { ...prepared.headers, traceparent: trace.traceparent } };
+}
+
+type Attempt = Outcome | { kind: 'cancelled' };
+
+function outcomeOf(response: SafeResponse): Attempt {
+  if (response.kind !== 'response') return response;
+  const { status, headers } = response;
+  if (status >= 200 && status <= 299) return { kind: 'success', status };
+  return { kind: 'failure', reason: 'status', status, retryAfter: headers['retry-after'], isLocal: false };
+}
+
+function recordOutcome(span: Span, outcome: Attempt): void {
+  if (outcome.kind === 'cancelled') return;
+  if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status);
+  if (outcome.kind === 'failure')
+    markFailed(span, outcome.reason === 'status' ? String(outcome.status) : outcome.reason);
+}

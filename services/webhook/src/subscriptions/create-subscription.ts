@@ -1,0 +1,65 @@
+import { invalidState } from '@tocsin/http';
+import { readReceiverUrl } from './domain/receiver-url.ts';
+import {
+  checkCreationRate,
+  EVENT_TYPES,
+  MAX_CREATED_AN_HOUR,
+  MAX_SUBSCRIPTIONS,
+  type Subscription,
+  type WebhookEventType,
+} from './domain/subscription.ts';
+import { secretStore } from './store/secret-store.ts';
+import { subscriptionStore } from './store/subscription-store.ts';
+import { lockWorkspaces } from './store/subscription-store.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { newSecret, newSubscriptionId } from './identifiers.ts';
+
+export interface CreateCommand {
+  workspaceId: number;
+  url: string;
+  name: string | null;
+  eventTypes: readonly WebhookEventType[] | undefined;
+  /** Default: a new one. */
+  id?: string;
+}
+
+/**
+ * Creates a subscription, which is paused until it is verified (contract: Webhooks).
+ * @returns the secret too, which cannot be read again
+ * @throws DomainError `invalid_request` for an unsuitable URL, `invalid_resource_state` when the workspace has too many,
+ *   `rate_limited` when it has created too many within an hour
+ */
+export async function createSubscription(
+  { database, time, secretCipher, allowed }: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed'>,
+  { workspaceId, url, name, eventTypes, id = newSubscriptionId() }: CreateCommand,
+): Promise<{ subscription: Subscription; secret: string }> {
+  const { href, origin, host } = readReceiverUrl(url, allowed);
+  const secret = newSecret();
+  return database.transaction(async (trx) => {
+    await lockWorkspaces(trx, [workspaceId]);
+    const store = subscriptionStore(trx, workspaceId);
+    if ((await store.countUnrevoked()) >= MAX_SUBSCRIPTIONS) {
+      throw invalidState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);
+    }
+    const now = await time(trx);
+    checkCreationRate(await store.createdAt(MAX_CREATED_AN_HOUR), now);
+    const subscription: Subscription = {
+      id,
+      workspaceId,
+      name,
+      origin,
+      host,
+      eventTypes: eventTypes ?? EVENT_TYPES,
+      status: 'paused',
+      verified: false,
+      consecutiveFailures: 0,
+      createdAt: now,
+      updatedAt: now,
+      lastSuccessAt: null,
+      lastFailureAt: null,
+    };
+    await store.insert(subscription, secretCipher.encryptUrl(href, id));
+    await secretStore(trx, id).add(secretCipher.encryptSecret(secret, id), now);
+    return { subscription, secret };
+  });
+}
