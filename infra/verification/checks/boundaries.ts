@@ -6,6 +6,7 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { ROOT } from '../../environment.ts';
 import { withCanary } from './boundary-canary.ts';
 import { BOUNDARY_RULES } from './boundary-rules.ts';
+import { checkRooms, ROOM_ORDER } from './rooms.ts';
 import { UNDECLARED_PACKAGE, undeclaredPackages } from './undeclared-packages.ts';
 
 const TOP = ['gateway', 'services', 'shared', 'infra'];
@@ -38,10 +39,13 @@ async function inspect(baseDir: string): Promise<{ modules: number; violations: 
     const others = cycle?.map(({ name }) => name) ?? (to === from ? [] : [to]);
     return { rule: rule.name, where: [from, ...others].join(' → ') };
   });
-  return { modules: summary.totalCruised, violations: [...broken, ...undeclaredPackages(modules, baseDir)] };
+  return {
+    modules: summary.totalCruised,
+    violations: [...broken, ...undeclaredPackages(modules, baseDir), ...checkRooms(modules)],
+  };
 }
 
-const rules = [...BOUNDARY_RULES.map(({ name }) => name ?? ''), UNDECLARED_PACKAGE];
+const rules = [...BOUNDARY_RULES.map(({ name }) => name ?? ''), UNDECLARED_PACKAGE, ROOM_ORDER];
 const canary = await withCanary(inspect);
 const repository = await inspect(ROOT);
 

@@ -31,6 +31,8 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/alpha/src/usecases/do-thing.ts': ['../clients/beta.ts', '../domain/thing.ts', '../http/view.ts'], // layer-usecases
   'services/beta/src/main.ts': ['../../alpha/src/domain/thing.ts', '../test/helper.ts'], // no-other-app, no-tests-in-production
   'services/beta/test/helper.ts': ['../../../shared/testing/src/index.ts'], // by-package-name
+  'services/incident/src/chat/names.ts': [],
+  'services/incident/src/incidents/open.ts': ['../chat/names.ts'], // room-order
   'shared/contracts/src/index.ts': ['express', '../../runtime/src/index.ts'], // contracts-on-zod-alone, package-contracts
   'shared/events-client/src/index.ts': ['express', '../../contracts/src/index.ts'], // events-client-on-amqplib-alone, package-events-client
   'shared/http/src/index.ts': ['../../messaging/src/index.ts'], // package-http

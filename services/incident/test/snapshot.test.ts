@@ -5,7 +5,8 @@ import {
   timelineEventSnapshot as wire,
 } from '@tocsin/contracts';
 import { toLargeValue } from '../src/incidents/domain/large-value.ts';
-import { incidentSnapshot, timelineEventSnapshot } from '../src/incidents/domain/snapshot.ts';
+import { incidentSnapshot } from '../src/incidents/domain/snapshot.ts';
+import { timelineEventSnapshot } from '../src/timeline/domain/snapshot.ts';
 import { newTimelineEvent, type TimelineEvent } from '../src/timeline/domain/timeline-event.ts';
 import { anIncident } from './incident.ts';
 

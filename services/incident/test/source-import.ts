@@ -2,7 +2,7 @@ import { createLogger, type Environment } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { type Answer, behave, type Client, type Receiver, testClock } from '@tocsin/testing';
 import type { Overrides } from '../src/app.ts';
-import { newIncidentReply } from '../src/incidents/http/wire.ts';
+import { newIncidentReply } from '../src/creation/http/wire.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { startService, type TestService } from './service.ts';
 

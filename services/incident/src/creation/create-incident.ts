@@ -9,7 +9,8 @@ import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../values/domain/values.ts';
 import { fillPlaceholders, type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
-import { actorOf, type Dependencies } from '../dependencies.ts';
+import { actorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import {
   type ImportCommand,
   type ImportReply,

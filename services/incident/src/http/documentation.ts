@@ -2,13 +2,19 @@ import type { Documentation } from '@tocsin/http';
 import type { contracts } from './contracts.ts';
 import { chatOperations } from '../chat/http/documentation.ts';
 import { configurationOperations } from '../configuration/http/documentation.ts';
+import { creationOperations } from '../creation/http/documentation.ts';
+import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
+import { listOperations } from '../list/http/documentation.ts';
 import { incidentOperations } from '../incidents/http/documentation.ts';
 import { timelineOperations } from '../timeline/http/documentation.ts';
 import { valueOperations } from '../values/http/documentation.ts';
 
 /** Descriptions and examples of the incident service's operations, for the API description. */
 export const documentation: Documentation<typeof contracts> = {
+  ...listOperations,
+  ...creationOperations,
   ...incidentOperations,
+  ...lifecycleOperations,
   ...timelineOperations,
   ...valueOperations,
   ...chatOperations,

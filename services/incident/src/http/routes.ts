@@ -1,16 +1,17 @@
 import { type Cursors, implement, type Route } from '@tocsin/http';
-import type { Dependencies } from '../dependencies.ts';
-import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
-import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
 import { channelNameHandlers } from '../chat/http/channel-name-handlers.ts';
+import { provisioningHandlers } from '../chat/http/provisioning-handlers.ts';
 import { configurationHandlers } from '../configuration/http/handlers.ts';
-import { contracts } from './contracts.ts';
+import { creationHandlers } from '../creation/http/handlers.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
 import { incidentHandlers } from '../incidents/http/handlers.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
-import { provisioningHandlers } from '../chat/http/provisioning-handlers.ts';
+import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
 import { timelineHandlers } from '../timeline/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
+import { contracts } from './contracts.ts';
 
 export interface HandlerDependencies {
   dependencies: Dependencies;
@@ -18,15 +19,49 @@ export interface HandlerDependencies {
   attachmentUrl: AttachmentUrl;
 }
 
-export const routes = (dependencies: HandlerDependencies): Route[] =>
-  implement(contracts, {
-    ...listHandlers(dependencies),
-    ...incidentHandlers(dependencies),
-    ...lifecycleHandlers(dependencies),
-    ...changelogHandlers(dependencies),
-    ...timelineHandlers(dependencies),
-    ...valueHandlers(dependencies),
-    ...provisioningHandlers(dependencies),
-    ...channelNameHandlers(dependencies),
-    ...configurationHandlers(dependencies),
-  });
+/** Every command and query of the API, with the room that has it. */
+export function routes(dependencies: HandlerDependencies): Route[] {
+  const list = listHandlers(dependencies);
+  const creation = creationHandlers(dependencies);
+  const incidents = incidentHandlers(dependencies);
+  const changelog = changelogHandlers(dependencies);
+  const lifecycle = lifecycleHandlers(dependencies);
+  const timeline = timelineHandlers(dependencies);
+  const values = valueHandlers(dependencies);
+  const provisioning = provisioningHandlers(dependencies);
+  const channelName = channelNameHandlers(dependencies);
+  const configuration = configurationHandlers(dependencies);
+
+  const commands = {
+    createIncident: creation.createIncident,
+    updateIncident: incidents.updateIncident,
+    resolveIncident: lifecycle.resolveIncident,
+    closeIncident: lifecycle.closeIncident,
+    reopenIncident: lifecycle.reopenIncident,
+    archiveIncident: lifecycle.archiveIncident,
+    restoreIncident: lifecycle.restoreIncident,
+    createTimelineEvent: timeline.createTimelineEvent,
+    updateTimelineEvent: timeline.updateTimelineEvent,
+    deleteTimelineEvent: timeline.deleteTimelineEvent,
+    updateIncidentCustomFields: values.updateIncidentCustomFields,
+    deleteIncidentCustomField: values.deleteIncidentCustomField,
+    retryIncidentProvisioning: provisioning.retryIncidentProvisioning,
+    setIncidentChannelName: channelName.setIncidentChannelName,
+    renameIncidentChannel: channelName.renameIncidentChannel,
+  };
+  const queries = {
+    listIncidents: list.listIncidents,
+    listArchivedIncidents: list.listArchivedIncidents,
+    getIncident: incidents.getIncident,
+    getIncidentByReference: incidents.getIncidentByReference,
+    listIncidentChangelog: changelog.listIncidentChangelog,
+    listTimelineEvents: timeline.listTimelineEvents,
+    getTimelineEvent: timeline.getTimelineEvent,
+    listIncidentCustomFields: values.listIncidentCustomFields,
+    getIncidentProvisioning: provisioning.getIncidentProvisioning,
+    previewIncidentChannelName: channelName.previewIncidentChannelName,
+    listWorkflowStatuses: configuration.listWorkflowStatuses,
+    listSeverities: configuration.listSeverities,
+  };
+  return implement(contracts, { ...commands, ...queries });
+}

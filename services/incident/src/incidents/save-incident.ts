@@ -1,21 +1,21 @@
+import type { TimelineEventSnapshot } from '@tocsin/contracts';
 import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
 import { commitWith, type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Change, changesBetween } from './domain/changes.ts';
 import type { Incident } from './domain/incident.ts';
 import { shortenChanges } from './domain/large-changes.ts';
-import { incidentReference, incidentSnapshot, timelineEventSnapshot } from './domain/snapshot.ts';
-import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
+import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
 import { updateOfIncident } from './store/incident-store.ts';
 import { countReferences } from './store/service-references.ts';
-import type { Author } from '../dependencies.ts';
+import type { Author } from './author.ts';
 
 /** What happened to one timeline event. */
 export interface TimelineEventChange {
   type: 'timeline_event.created' | 'timeline_event.updated' | 'timeline_event.deleted';
   /** The event after the change; a deleted one as it was. */
-  event: TimelineEvent;
+  snapshot: TimelineEventSnapshot;
 }
 
 export interface IncidentChange {
@@ -78,10 +78,6 @@ function eventsOf({
   const incident = incidentReference(after);
   return [
     { ...origin, type: event, data: { incident: incidentSnapshot(after), changes } },
-    ...timeline.map(({ type, event: timelineEvent }) => ({
-      ...origin,
-      type,
-      data: { incident, timeline_event: timelineEventSnapshot(timelineEvent) },
-    })),
+    ...timeline.map(({ type, snapshot }) => ({ ...origin, type, data: { incident, timeline_event: snapshot } })),
   ];
 }

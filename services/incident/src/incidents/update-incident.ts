@@ -4,11 +4,12 @@ import { selectEntry, type Configuration } from '../configuration/domain/configu
 import { changesBetween } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { checkWritable, statusChange } from './domain/lifecycle.ts';
-import { bytesOfChanges } from '../storage/domain/storage-quota.ts';
+import { bytesOfChanges } from './domain/changed-bytes.ts';
 import { incidentStore } from './store/incident-store.ts';
 import { lockWithConfiguration } from './store/lock-with-configuration.ts';
 import type { Caller } from '@tocsin/resources';
-import { authorOf, type Dependencies } from '../dependencies.ts';
+import { authorOf } from './author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { checkReferences, refersToUsers, changedReferences } from './references.ts';
 import type { Freshness } from '../replicas/replicas.ts';
 import { saveIncident } from './save-incident.ts';

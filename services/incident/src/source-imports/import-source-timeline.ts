@@ -11,7 +11,8 @@ import { fittingEvents, textsOf } from '../timeline/domain/timeline-quota.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf, type Dependencies } from '../dependencies.ts';
+import { actorOf, authorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
 
 export interface ImportCommand extends Caller {

@@ -8,7 +8,8 @@ import { checkRoomForEvent, textsOf } from './domain/timeline-quota.ts';
 import { lockIncident, oneIncident } from '../incidents/store/incident-store.ts';
 import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup } from './store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf, type Dependencies } from '../dependencies.ts';
+import { actorOf, authorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { saveTimeline } from './save-timeline.ts';
 
 export interface CreateTimelineEventCommand extends Caller {

@@ -2,7 +2,8 @@ import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from './store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
-import { authorOf, type Dependencies } from '../dependencies.ts';
+import { authorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { saveTimeline } from './save-timeline.ts';
 
 export interface DeleteTimelineEventCommand extends Caller {

@@ -1,11 +1,12 @@
 import type { Incident } from '../incidents/domain/incident.ts';
+import { timelineEventSnapshot } from './domain/snapshot.ts';
 import { summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
 import { timelineStore } from './store/timeline-store.ts';
-import { type IncidentChange, saveIncident } from '../incidents/save-incident.ts';
+import { type IncidentChange, saveIncident, type TimelineEventChange } from '../incidents/save-incident.ts';
 
 interface TimelineChange extends Pick<IncidentChange, 'trx' | 'author' | 'before' | 'now' | 'also' | 'commit'> {
-  /** What this transaction did to timeline events. */
-  timeline: NonNullable<IncidentChange['timeline']>;
+  /** What this transaction did to timeline events; a deleted one as it was. */
+  timeline: readonly { type: TimelineEventChange['type']; event: TimelineEvent }[];
   /** Other changes of the incident. */
   change?: Partial<Incident>;
 }
@@ -22,7 +23,11 @@ export async function saveTimeline({ change = {}, ...options }: TimelineChange):
   const last = timeline.every(({ type }) => type === 'timeline_event.created')
     ? lastAfterCreation(before, timeline)
     : lastOf(await timelineStore(trx, before.workspaceId).findLatest(before.id));
-  return saveIncident({ ...options, change: { ...change, ...last, eventCount } });
+  return saveIncident({
+    ...options,
+    change: { ...change, ...last, eventCount },
+    timeline: timeline.map(({ type, event }) => ({ type, snapshot: timelineEventSnapshot(event) })),
+  });
 }
 
 type Last = Pick<Incident, 'lastEventAt' | 'lastEventSummary'>;

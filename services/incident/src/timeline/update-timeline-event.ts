@@ -6,7 +6,8 @@ import { textsOf } from './domain/timeline-quota.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from './store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
-import { authorOf, type Dependencies } from '../dependencies.ts';
+import { authorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { saveTimeline } from './save-timeline.ts';
 
 export interface UpdateTimelineEventCommand extends Caller {

@@ -12,12 +12,13 @@ import {
   valueChanges,
   applyChanges,
 } from './domain/values.ts';
-import { bytesOfChanges } from '../storage/domain/storage-quota.ts';
+import { bytesOfChanges } from '../incidents/domain/changed-bytes.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { toRecords } from './store/value-row.ts';
 import { type StoredValue, valueStore } from './store/value-store.ts';
 import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf, type Dependencies } from '../dependencies.ts';
+import { actorOf, authorOf } from '../incidents/author.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { unlessStale } from '../replicas/replicas.ts';
 import { saveIncident } from '../incidents/save-incident.ts';
 

@@ -1,13 +1,13 @@
 import { previewChannelName, setChannelName } from '../channel-name.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { toRequestedName } from './wire.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { ChatApi } from './contracts.ts';
 
 export const channelNameHandlers = ({
   dependencies,
 }: {
   dependencies: Dependencies;
-}): Pick<IncidentApi, 'previewIncidentChannelName' | 'setIncidentChannelName' | 'renameIncidentChannel'> => ({
+}): Pick<ChatApi, 'previewIncidentChannelName' | 'setIncidentChannelName' | 'renameIncidentChannel'> => ({
   previewIncidentChannelName: async ({ principal, requestId, params: { id }, body }) => {
     const requested = toRequestedName(body);
     const { name, currentName, available } = await previewChannelName(dependencies, {

@@ -1,12 +1,5 @@
 import type { Documentation } from '@tocsin/http';
-import type { contracts } from '../../http/contracts.ts';
-
-type Operation =
-  | 'getIncidentProvisioning'
-  | 'retryIncidentProvisioning'
-  | 'previewIncidentChannelName'
-  | 'setIncidentChannelName'
-  | 'renameIncidentChannel';
+import type { chatContracts } from './contracts.ts';
 
 /** `INC-2` of the sample workspace, for which a channel was requested. */
 const params = { id: 2 };
@@ -14,7 +7,7 @@ const NAME = 'inc-2-index';
 const times = { created_at: '2026-11-20T09:30:00.000Z', updated_at: '2026-11-20T09:30:16.000Z' };
 
 /** contract: Chat */
-export const chatOperations: Pick<Documentation<typeof contracts>, Operation> = {
+export const chatOperations: Documentation<typeof chatContracts> = {
   getIncidentProvisioning: {
     description:
       'Returns how far the work in Slack is that a create has requested: the channel, and the invitation of user groups. A failed step names the reason in `error_code`.',

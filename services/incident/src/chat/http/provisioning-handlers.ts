@@ -4,13 +4,13 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { retryProvisioning } from '../retry-provisioning.ts';
 import type { ProvisioningWire } from './wire.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { ChatApi } from './contracts.ts';
 
 export function provisioningHandlers({
   dependencies,
 }: {
   dependencies: Dependencies;
-}): Pick<IncidentApi, 'getIncidentProvisioning' | 'retryIncidentProvisioning'> {
+}): Pick<ChatApi, 'getIncidentProvisioning' | 'retryIncidentProvisioning'> {
   const { database } = dependencies;
   return {
     getIncidentProvisioning: async ({ principal, params: { id } }) => {

@@ -1,10 +1,8 @@
 import type { Documentation } from '@tocsin/http';
-import type { contracts } from '../../http/contracts.ts';
-
-type Operation = 'listWorkflowStatuses' | 'listSeverities';
+import type { configurationContracts } from './contracts.ts';
 
 /** contract: Configuration */
-export const configurationOperations: Pick<Documentation<typeof contracts>, Operation> = {
+export const configurationOperations: Documentation<typeof configurationContracts> = {
   listWorkflowStatuses: {
     description: 'Returns the statuses that incidents of the workspace can have, in their order.',
     reply: {

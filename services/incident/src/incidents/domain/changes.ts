@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Incident } from './incident.ts';
-import { getValue } from '../../values/domain/values.ts';
+import { getValue, type Incident } from './incident.ts';
 
 /** The change of one property, by its name in the API. */
 export interface Change {

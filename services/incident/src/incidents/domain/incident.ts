@@ -63,6 +63,10 @@ export interface Incident extends IncidentProperties {
 /** An incident before the database assigns its ID and number. */
 export type UnnumberedIncident = Omit<Incident, 'id' | 'number'>;
 
+/** Returns the custom-field value of a slug, null if unset. Slugs may equal inherited properties, such as `constructor`. */
+export const getValue = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
+  Object.hasOwn(values, slug) ? values[slug] : null;
+
 /** The permanent reference for users. */
 export const humanId = (number: number | string) => `INC-${number}`;
 

@@ -1,7 +1,6 @@
-import type { IncidentReference, PublishedIncident, TimelineEventSnapshot } from '@tocsin/contracts';
+import type { IncidentReference, PublishedIncident } from '@tocsin/contracts';
 import { humanId, type Incident } from './incident.ts';
 import { shortenValue, shortenValues } from './large-changes.ts';
-import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 
 /** Returns an incident as events contain it (contract: Events on the broker). */
 export function incidentSnapshot(incident: Incident): PublishedIncident {
@@ -45,32 +44,6 @@ export const incidentReference = ({ id, number, revision }: Incident): IncidentR
   reference: humanId(number),
   revision,
 });
-
-/** Returns a timeline event as events contain it. */
-export function timelineEventSnapshot(event: TimelineEvent): TimelineEventSnapshot {
-  return {
-    id: event.id,
-    revision: event.revision,
-    started_at: event.startedAt,
-    ended_at: event.endedAt,
-    is_ongoing: event.isOngoing,
-    group_id: event.groupId,
-    is_key: event.isKey,
-    source: event.source,
-    source_ref: shortenValue(event.sourceRef),
-    type: event.type,
-    icon: event.icon,
-    title: event.title,
-    body: shortenValue(event.body),
-    collaboration_generation: event.collaborationGeneration,
-    tags: shortenValue([...event.tags]),
-    ai_context: shortenValue(event.aiContext),
-    created_by: event.createdBy,
-    source_window_started_at: event.sourceWindowStartedAt,
-    source_window_ended_at: event.sourceWindowEndedAt,
-    evidence_links: shortenValue([...event.evidenceLinks]),
-  };
-}
 
 function shortenedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const slugs = Object.keys(fields);

@@ -4,7 +4,7 @@ import { type ChangelogEntry, changelogStore } from '../store/changelog-store.ts
 import { incidentStore } from '../store/incident-store.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { ChangelogEntryWire } from './changelog-wire.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { ChangelogApi } from './contracts.ts';
 
 export const changelogHandlers = ({
   dependencies: { database },
@@ -12,7 +12,7 @@ export const changelogHandlers = ({
 }: {
   dependencies: Dependencies;
   cursors: Cursors;
-}): Pick<IncidentApi, 'listIncidentChangelog'> => {
+}): ChangelogApi => {
   const entryCursors = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
   return {
     listIncidentChangelog: async ({ principal, params: { id }, query: { limit = DEFAULT_LIMIT, cursor } }) => {

@@ -2,13 +2,13 @@ import { parseTimestamp } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
 import { definedProperties } from '@tocsin/resources';
 import type { IncidentProperties } from '../domain/incident.ts';
-import type { IncidentPatch, NewIncident } from './wire.ts';
+import type { IncidentPatch } from './wire.ts';
 
 /** The short title of a new incident is a part of its request for a chat channel. */
 type PatchedProperties = Omit<IncidentProperties, 'shortTitle'>;
 
 /** The properties that a validated request gives, as the incident stores them. */
-export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial<PatchedProperties> {
+export function toIncidentProperties(wire: IncidentPatch): Partial<PatchedProperties> {
   const moment = (text: string | null | undefined) => (typeof text === 'string' ? parseTimestamp(text) : text);
   return definedProperties<PatchedProperties>({
     title: wire.title?.trim(),
@@ -16,7 +16,7 @@ export function toIncidentProperties(wire: IncidentPatch | NewIncident): Partial
     service: wire.service?.normalize('NFC'),
     regions: wire.regions && normaliseList(wire.regions),
     severity: wire.severity,
-    severityMode: 'severity_mode' in wire ? wire.severity_mode : undefined,
+    severityMode: wire.severity_mode,
     status: wire.status,
     issueType: wire.issue_type,
     teamId: wire.team_id,

@@ -1,8 +1,6 @@
 import type { Instant } from '@tocsin/runtime';
-import type { Severity, WorkflowStatus } from '../../configuration/domain/configuration.ts';
 import { duration, humanId, type Incident, type InvestigationRun } from '../domain/incident.ts';
-import type { SourceImport } from '../../source-imports/domain/document.ts';
-import type { IncidentWire, SourceTimelineImportWire } from './wire.ts';
+import type { IncidentWire } from './wire.ts';
 
 /** Returns an incident as the API shows it; the duration of an open incident ends at `now`. */
 export function incidentView(incident: Incident, now: Instant): IncidentWire {
@@ -58,35 +56,5 @@ function investigationView(runCount: number, run: InvestigationRun | null): Inci
             started_at: run.startedAt,
             ...(run.completedAt !== null && { completed_at: run.completedAt }),
           },
-  };
-}
-
-export const sourceImportView = ({ status, eventCount, reason }: SourceImport): SourceTimelineImportWire => ({
-  status,
-  ...(eventCount !== undefined && { event_count: eventCount }),
-  ...(reason !== undefined && { reason }),
-});
-
-export function workflowStatusView(status: WorkflowStatus) {
-  return {
-    key: status.key,
-    label: status.label,
-    order: status.order,
-    is_default: status.isDefault,
-    is_terminal: status.isTerminal,
-    is_escalation_threshold: status.isEscalationThreshold,
-    color: status.color,
-  };
-}
-
-export function severityView(severity: Severity) {
-  return {
-    key: severity.key,
-    label: severity.label,
-    order: severity.order,
-    is_default: severity.isDefault,
-    min_score: severity.minScore,
-    description: severity.description,
-    color: severity.color,
   };
 }

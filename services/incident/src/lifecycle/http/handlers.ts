@@ -9,13 +9,9 @@ import {
 } from '../lifecycle.ts';
 import { newEventView } from '../../timeline/http/views.ts';
 import { incidentView } from '../../incidents/http/views.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { LifecycleApi } from './contracts.ts';
 
-export function lifecycleHandlers({
-  dependencies,
-}: {
-  dependencies: Dependencies;
-}): Pick<IncidentApi, 'resolveIncident' | 'closeIncident' | 'reopenIncident' | 'archiveIncident' | 'restoreIncident'> {
+export function lifecycleHandlers({ dependencies }: { dependencies: Dependencies }): LifecycleApi {
   const reply = ({ incident, event }: TransitionResult) => ({
     body: {
       incident: incidentView(incident, dependencies.clock.now()),

@@ -1,7 +1,7 @@
 import { buildPage, type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Dependencies } from '../../dependencies.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
-import { contracts, type IncidentApi } from '../../http/contracts.ts';
+import { type ListApi, listContracts } from './contracts.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 
 interface ListDependencies {
@@ -10,20 +10,18 @@ interface ListDependencies {
 }
 
 /** Both lists take the same parameters and return the same kind of page. */
-export function listHandlers(
-  dependencies: ListDependencies,
-): Pick<IncidentApi, 'listIncidents' | 'listArchivedIncidents'> {
+export function listHandlers(dependencies: ListDependencies): ListApi {
   return {
-    listIncidents: listHandler(dependencies, { archived: false, path: contracts.listIncidents.path }),
-    listArchivedIncidents: listHandler(dependencies, { archived: true, path: contracts.listArchivedIncidents.path }),
+    listIncidents: listHandler(dependencies, { archived: false, path: listContracts.listIncidents.path }),
+    listArchivedIncidents: listHandler(dependencies, {
+      archived: true,
+      path: listContracts.listArchivedIncidents.path,
+    }),
   };
 }
 
 const listHandler =
-  (
-    { dependencies, cursors }: ListDependencies,
-    list: { archived: boolean; path: string },
-  ): IncidentApi['listIncidents'] =>
+  ({ dependencies, cursors }: ListDependencies, list: { archived: boolean; path: string }): ListApi['listIncidents'] =>
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const now = dependencies.clock.now();

@@ -1,9 +1,7 @@
 import type { Documentation } from '@tocsin/http';
-import type { contracts } from '../../http/contracts.ts';
-import { params as incidentParams, timelineEventExample } from '../../http/examples.ts';
-
-type Operation =
-  'listTimelineEvents' | 'createTimelineEvent' | 'getTimelineEvent' | 'updateTimelineEvent' | 'deleteTimelineEvent';
+import { params as incidentParams } from '../../incidents/http/examples.ts';
+import type { timelineContracts } from './contracts.ts';
+import { timelineEventExample } from './examples.ts';
 
 /** The first event of the timeline of `INC-1` in the sample workspace. */
 const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };
@@ -12,7 +10,7 @@ const MORE = `${NOTE}; it is doubled`;
 const params = { id: first.id };
 
 /** contract: Timeline */
-export const timelineOperations: Pick<Documentation<typeof contracts>, Operation> = {
+export const timelineOperations: Documentation<typeof timelineContracts> = {
   listTimelineEvents: {
     description:
       "Returns an incident's timeline, ordered by `started_at` and ID. `filter_counts` count the whole timeline, `matched_count` the events that match the filters.",

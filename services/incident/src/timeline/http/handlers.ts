@@ -11,7 +11,7 @@ import type { AttachmentUrl } from './attachment-urls.ts';
 import { filtersOf, positionOf, timelineCursors, timelineScope } from './query.ts';
 import { toTimelineProperties } from './properties.ts';
 import { newEventView, timelineEventView } from './views.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { TimelineApi } from './contracts.ts';
 
 export interface TimelineHandlerDependencies {
   dependencies: Dependencies;
@@ -19,14 +19,7 @@ export interface TimelineHandlerDependencies {
   attachmentUrl: AttachmentUrl;
 }
 
-export function timelineHandlers({
-  dependencies,
-  cursors,
-  attachmentUrl,
-}: TimelineHandlerDependencies): Pick<
-  IncidentApi,
-  'listTimelineEvents' | 'createTimelineEvent' | 'getTimelineEvent' | 'updateTimelineEvent' | 'deleteTimelineEvent'
-> {
+export function timelineHandlers({ dependencies, cursors, attachmentUrl }: TimelineHandlerDependencies): TimelineApi {
   const { database } = dependencies;
   const readTimeline = timelineReader(database);
   const eventReply = async (event: TimelineEvent) => ({

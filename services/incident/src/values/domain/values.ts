@@ -6,6 +6,7 @@ import {
   violationField,
 } from '@tocsin/contracts';
 import { DomainError, invalidRequest, invalidState, jsonEqual } from '@tocsin/http';
+import { getValue } from '../../incidents/domain/incident.ts';
 import type { Fields } from '../../replicas/domain/fields.ts';
 
 /** A field and its new value on an incident; null unsets it. */
@@ -78,10 +79,6 @@ export function applyChanges(
   const changed = Object.entries(values).concat(changes.map(({ field, value }) => [field.slug, value]));
   return Object.fromEntries(new Map(changed).entries().filter(([, value]) => value !== null));
 }
-
-/** Returns the value of a slug, null if unset. Slugs may equal inherited properties, such as `constructor`. */
-export const getValue = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
-  Object.hasOwn(values, slug) ? values[slug] : null;
 
 /** Whether a change differs from the current value; compares JSON, because values are stored as JSON. */
 export const isChange = (values: Readonly<Record<string, unknown>>, { field, value }: FieldValue) =>

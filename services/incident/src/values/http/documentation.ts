@@ -1,11 +1,21 @@
 import type { Documentation } from '@tocsin/http';
-import type { contracts } from '../../http/contracts.ts';
-import { params, valueExample } from '../../http/examples.ts';
+import type { z } from 'zod';
+import { params } from '../../incidents/http/examples.ts';
+import type { valueContracts } from './contracts.ts';
+import type { customFieldValue } from './wire.ts';
 
-type Operation = 'listIncidentCustomFields' | 'updateIncidentCustomFields' | 'deleteIncidentCustomField';
+const valueExample: z.input<typeof customFieldValue> = {
+  field_id: 2,
+  slug: 'affected_orders',
+  name: 'Affected orders',
+  field_type: 'number',
+  value: 1200,
+  updated_at: '2026-11-20T09:33:00.000Z',
+  updated_by: '1',
+};
 
 /** contract: Custom fields */
-export const valueOperations: Pick<Documentation<typeof contracts>, Operation> = {
+export const valueOperations: Documentation<typeof valueContracts> = {
   listIncidentCustomFields: {
     description: "Returns an incident's values, those of archived fields included, in the order of the fields.",
     params,

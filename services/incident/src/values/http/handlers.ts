@@ -3,13 +3,9 @@ import { valueStore } from '../store/value-store.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { currentFields, type IncidentValues, setValues, unsetValue } from '../set-values.ts';
 import type { CustomFieldValueWire } from './wire.ts';
-import type { IncidentApi } from '../../http/contracts.ts';
+import type { ValueApi } from './contracts.ts';
 
-export const valueHandlers = ({
-  dependencies,
-}: {
-  dependencies: Dependencies;
-}): Pick<IncidentApi, 'listIncidentCustomFields' | 'updateIncidentCustomFields' | 'deleteIncidentCustomField'> => ({
+export const valueHandlers = ({ dependencies }: { dependencies: Dependencies }): ValueApi => ({
   listIncidentCustomFields: async ({ principal: { workspace }, params: { id } }) => {
     const incident = await incidentStore(dependencies.database, workspace.id).get(id);
     const fields = await currentFields(dependencies, workspace);

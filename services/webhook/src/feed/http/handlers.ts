@@ -8,7 +8,7 @@ import type { FeedEpoch } from '../feed-epoch.ts';
 import type { FeedTails } from '../feed-tails.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
 import { endOfFeed, readFeed, readFeedFrom } from '../read-feed.ts';
-import type { WebhookApi } from '../../http/contracts.ts';
+import type { FeedApi } from './contracts.ts';
 import { type FeedRequest, readFeedRequest } from './request.ts';
 
 export interface FeedDependencies {
@@ -20,7 +20,7 @@ export interface FeedDependencies {
 }
 
 /** The event feed (contract: Event feed, Waiting and streaming). */
-export const feedHandlers = (dependencies: FeedDependencies): Pick<WebhookApi, 'listEvents'> => ({
+export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
   listEvents: async ({ principal, query, waiting }) => {
     const { workspace } = principal;
     const request = readFeedRequest(query, principal, waiting.lastEventId);

@@ -7,7 +7,6 @@ import {
   MAX_ATTEMPTS,
   type RetryDecision,
 } from '../domain/delivery.ts';
-import type { Claim } from '../../deliveries/store/claim-store.ts';
 import { currentTime } from '../../shared/store/time.ts';
 
 /** An event; `body` is the exact text that is sent. */
@@ -179,7 +178,7 @@ export function deliveryStore(db: Knex) {
      * `delay` milliseconds.
      */
     async giveBack(
-      { token, attempts, internalFailures }: Pick<Claim, 'token' | 'attempts' | 'internalFailures'>,
+      { token, attempts, internalFailures }: { token: string; attempts: number; internalFailures: number },
       { reason, delay, time }: { reason: InternalFailure; delay: number; time: Instant | null },
     ): Promise<void> {
       const values = [token, attempts - 1, internalFailures + 1, reason, time, delay];

@@ -1,7 +1,5 @@
 import type { z } from 'zod';
-import type { timelineEvent } from '../timeline/http/wire.ts';
-import type { customFieldValue } from '../values/http/wire.ts';
-import type { incident } from '../incidents/http/wire.ts';
+import type { incident } from './wire.ts';
 
 export const incidentExample: z.input<typeof incident> = {
   id: 1,
@@ -40,43 +38,6 @@ export const incidentExample: z.input<typeof incident> = {
   incident_manager: '1',
   incident_responders: ['1'],
   has_assignees: true,
-};
-
-export const timelineEventExample: z.input<typeof timelineEvent> = {
-  id: 5,
-  revision: 1,
-  incident_id: 1,
-  started_at: '2026-11-20T09:34:00.000Z',
-  at: '2026-11-20T09:34:00.000Z',
-  ended_at: null,
-  is_ongoing: false,
-  group_id: null,
-  is_key: true,
-  source: 'api',
-  source_ref: '',
-  type: 'mitigation',
-  icon: '🔧',
-  title: 'Rollback',
-  body: 'Rolled back the release',
-  collaboration_generation: 1,
-  tags: ['deploy'],
-  ai_context: '',
-  created_by: '1',
-  comment_count: 0,
-  attachments: [],
-  source_window_started_at: null,
-  source_window_ended_at: null,
-  evidence_links: [],
-};
-
-export const valueExample: z.input<typeof customFieldValue> = {
-  field_id: 2,
-  slug: 'affected_orders',
-  name: 'Affected orders',
-  field_type: 'number',
-  value: 1200,
-  updated_at: '2026-11-20T09:33:00.000Z',
-  updated_by: '1',
 };
 
 /** An opaque cursor; clients send it back unchanged. */

@@ -1,0 +1,56 @@
+import { type Contracts, endpoint, type Handlers, pathId } from '@tocsin/http';
+import { z } from 'zod';
+import { INCIDENT, params, read, write } from '../../incidents/http/contract-parts.ts';
+import { newTimelineEvent, timelineEventPatch, timelineEventReply, timelinePage, timelineQuery } from './wire.ts';
+
+const TIMELINE = `${INCIDENT}/timeline`;
+const EVENT = '/api/v1/timeline/{id}';
+const eventParams = z.strictObject({ id: pathId.meta({ description: 'ID of the timeline event' }) });
+const event = { status: 200, body: timelineEventReply, versioned: true } as const;
+
+/** contract: Timeline */
+export const timelineContracts = {
+  listTimelineEvents: {
+    ...endpoint('GET', TIMELINE, 'List timeline events'),
+    tag: 'Timeline',
+    ...read,
+    params,
+    query: timelineQuery,
+    cost: { base: 2, parameters: { q: 4 } },
+    reply: { status: 200, body: timelinePage },
+  },
+  createTimelineEvent: {
+    ...endpoint('POST', TIMELINE, 'Create a timeline event'),
+    tag: 'Timeline',
+    ...write,
+    params,
+    idempotent: true,
+    body: newTimelineEvent,
+    reply: { ...event, status: 201 },
+  },
+  getTimelineEvent: {
+    ...endpoint('GET', EVENT, 'Get a timeline event'),
+    tag: 'Timeline',
+    ...read,
+    params: eventParams,
+    reply: event,
+  },
+  updateTimelineEvent: {
+    ...endpoint('PATCH', EVENT, 'Update a timeline event'),
+    tag: 'Timeline',
+    ...write,
+    params: eventParams,
+    precondition: true,
+    body: timelineEventPatch,
+    reply: event,
+  },
+  deleteTimelineEvent: {
+    ...endpoint('DELETE', EVENT, 'Delete a timeline event'),
+    tag: 'Timeline',
+    ...write,
+    params: eventParams,
+    reply: { status: 204 },
+  },
+} as const satisfies Contracts;
+
+export type TimelineApi = Handlers<typeof timelineContracts>;
