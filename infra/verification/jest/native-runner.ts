@@ -1,4 +1,4 @@
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /** The globals of Jest, `expect` among them. */
@@ -97,7 +97,10 @@ const runNatively: TestRunner = async (globalConfig, config, environment, runtim
       current = globals;
     },
   } satisfies Runtime);
-  return runCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  const result = await runCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  // At the end of the process it would take longer than Jest waits for the process.
+  flushCompileCache();
+  return result;
 };
 
 export default runNatively;
