@@ -2,10 +2,10 @@ import Sequencer from '@jest/test-sequencer';
 
 /** The longest test files of both tiers, in the order in which they start. */
 const LONGEST = [
-  ...['attacks', 'embedded', 'faults', 'feed', 'backup', 'consume', 'events-package', 'shortages', 'doctor'],
-  ...['database-outage', 'chat', 'dead-letters', 'fuzz', 'relay-order', 'broker-loss', 'rolling-restart'],
-  ...['limits', 'live-api', 'page-bytes', 'upstreams', 'consumer', 'batch-consumer', 'list-rare', 'timeline-model'],
-  ...['custom-fields', 'deliveries', 'database-deadlines', 'values-fuzz', 'migrate', 'changes', 'waiting'],
+  ...['attacks', 'embedded', 'doctor', 'growth', 'feed', 'faults', 'services', 'backup', 'rolling-restart'],
+  ...['shortages', 'events-package', 'consume', 'relay-order', 'statement-plans', 'broker-loss', 'dead-letters'],
+  ...['limits', 'page-bytes', 'list-model', 'custom-fields', 'list-rare', 'timeline-model', 'changes', 'live-api'],
+  ...['migrate', 'consumer', 'values-fuzz', 'upstreams', 'delivery-log', 'events-model', 'batch-consumer'],
 ];
 
 /** Runs the longest test files first, so that none of them runs alone at the end. */
