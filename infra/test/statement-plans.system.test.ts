@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Envelope, exchangeName } from '@tocsin/contracts';
 import { sweepIdempotencyKeys } from '@tocsin/http';
 import { sweepInbox } from '@tocsin/messaging';
-import { type Knex, openDatabase, STATEMENT_SEPARATOR } from '@tocsin/postgres';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import {
   behave,
   type Client,
@@ -55,10 +55,6 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
       'every row is expired here, and it deletes them all; the primary key, which begins with the minute, serves otherwise',
   },
 ];
-
-/** The single statements of what was sent at once. */
-const sentTogether = (statement: Statement): Statement[] =>
-  statement.text.split(STATEMENT_SEPARATOR).map((text) => ({ ...statement, text }));
 
 /** `METHOD path` of every public operation. */
 async function operations(): Promise<string[]> {
@@ -567,7 +563,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const growing = new Set([...tables.keys()].map((table) => table.split('.')[1]));
     const seen = new Set<string>();
     const violations = new Set<string>();
-    for (const statement of statements.flatMap(sentTogether)) {
+    for (const statement of statements) {
       const { text, role = '', name } = statement;
       const database = databases.get(role.replace('tocsin_', ''));
       if (database === undefined || !/^\s*(select|insert|update|delete|with)\b/i.test(text)) continue;

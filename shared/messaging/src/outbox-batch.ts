@@ -1,3 +1,4 @@
+import { type Knex, runTogether } from '@tocsin/postgres';
 import type { OutboxRow } from './outbox.ts';
 
 /** The class of the advisory locks of relays. */
@@ -15,6 +16,13 @@ export interface BatchRow extends OutboxRow {
   id: number;
 }
 
+/** A row with what was left. */
+interface ReadRow extends BatchRow {
+  has_more_workspaces: boolean;
+  has_more_rows: boolean;
+  last_workspace: number;
+}
+
 /** The rows that were read, and what was left. */
 export interface ReadBatch {
   /** Whether this relay holds the lock of the outbox; if not, there are no rows. */
@@ -27,22 +35,39 @@ export interface ReadBatch {
 }
 
 /**
- * Begins the transaction of a batch: takes the lock of the outbox, if no other relay has it, and reads the first rows of
- * each workspace that has any, one of each workspace in turn, up to a number and to so many bytes, but one at least. A
- * loose index scan finds the workspaces, so the cost does not depend on what one of them has queued. If there are more
- * workspaces than rows in a batch, the next batch begins after the last of them. With few workspaces each may have twice
- * its part, for what others leave.
+ * Begins a batch in a transaction: takes the lock of the outbox, if no other relay has it, and reads the first rows of each
+ * workspace that has any, one of each workspace in turn, up to a number and to so many bytes, but one at least. A loose
+ * index scan finds the workspaces, so the cost does not depend on what one of them has queued. If there are more workspaces
+ * than rows in a batch, the next batch begins after the last of them. With few workspaces each may have twice its part,
+ * for what others leave.
  *
  * The rows are read by a statement of their own: its snapshot must be later than the lock, or it would show rows that
  * are published.
+ * @param trx of the isolation level READ COMMITTED
  * @param options.frozenAfter milliseconds without a statement after which the server ends the transaction
  */
-export const beginBatch = (options: BatchLimits & { after: number; frozenAfter: number }): string[] => [
-  'begin isolation level read committed',
-  `select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`,
-  `select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
-    as locked`,
-  `with recursive workspaces as (
+export async function beginBatch(
+  trx: Knex,
+  options: BatchLimits & { after: number; frozenAfter: number },
+): Promise<ReadBatch> {
+  const [, [lock], rows] = await runTogether<[unknown, { locked: string }, ReadRow]>(trx, statementsOf(options));
+  const [first] = rows;
+  return {
+    isLocked: lock?.locked === 'true',
+    rows,
+    hasMore: first !== undefined && (first.has_more_workspaces || first.has_more_rows),
+    after: first?.has_more_workspaces === true ? first.last_workspace : NO_WORKSPACE,
+  };
+}
+
+const unnamed = (text: string) => ({ name: '', text, values: [] });
+
+const statementsOf = (options: BatchLimits & { after: number; frozenAfter: number }) =>
+  [
+    unnamed(`select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`),
+    unnamed(`select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
+    as locked`),
+    unnamed(`with recursive workspaces as (
     (select workspace_id, 1 as nth from outbox
       where current_setting('tocsin.publishes', true) = 'true' and workspace_id > ${options.after}
       order by workspace_id limit 1)
@@ -74,24 +99,8 @@ export const beginBatch = (options: BatchLimits & { after: number; frozenAfter: 
     from chosen join outbox on outbox.id = chosen.id cross join shares
   ) as measured
   where sum_of_bytes <= ${options.bytes} or sum_of_bytes = octet_length(body)
-  order by turn, workspace_id`,
-];
-
-/** Reads the results of `beginBatch`. */
-export function readBatch([, , lock, read]: readonly (readonly Record<string, unknown>[])[]): ReadBatch {
-  const rows = (read ?? []) as unknown as (BatchRow & {
-    has_more_workspaces: boolean;
-    has_more_rows: boolean;
-    last_workspace: number;
-  })[];
-  const [first] = rows;
-  return {
-    isLocked: lock?.[0]?.['locked'] === 'true',
-    rows,
-    hasMore: first !== undefined && (first.has_more_workspaces || first.has_more_rows),
-    after: first?.has_more_workspaces === true ? first.last_workspace : NO_WORKSPACE,
-  };
-}
+  order by turn, workspace_id`),
+  ] as const;
 
 /** Before the first workspace; rows without one have 0. */
 export const NO_WORKSPACE = -1;

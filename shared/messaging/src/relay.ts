@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { type BorrowedConnection, type Knex, withConnection } from '@tocsin/postgres';
+import { commitWith, type Knex, runOnce } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
-import { type BatchRow, beginBatch, NO_WORKSPACE, readBatch } from './outbox-batch.ts';
+import { type BatchRow, beginBatch, NO_WORKSPACE } from './outbox-batch.ts';
 import type { OutboxRow } from './outbox.ts';
 import { queueRoom } from './queue-room.ts';
 
@@ -97,7 +97,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
   let after = NO_WORKSPACE;
 
   /** Publishes the rows, and returns those that are finished. */
-  const publish = async (rows: readonly BatchRow[], connection: BorrowedConnection): Promise<BatchRow[]> => {
+  const publish = async (rows: readonly BatchRow[], trx: Knex): Promise<BatchRow[]> => {
     const outcomes = await broker.publish(
       rows.map((row) => ({ id: row.message_id, type: row.type, body: row.body, trace: row.trace_context })),
     );
@@ -105,7 +105,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
     for (const [index, row] of rows.entries()) {
       const outcome: PublishOutcome = outcomes[index] ?? 'failed';
       published.inc({ outcome: (typeof outcome === 'string' ? outcome : 'dead_lettered') satisfies RelayOutcome });
-      if (typeof outcome !== 'string') await insertDeadLetters(connection, row, outcome);
+      if (typeof outcome !== 'string') await insertDeadLetters(trx, row, outcome);
       // Without a queue for its type an event is unroutable by design.
       if (outcome !== 'failed' && (outcome !== 'unroutable' || !hasConsumer(row.type))) finished.push(row);
     }
@@ -116,32 +116,31 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
   return async (): Promise<BatchResult> => {
     const limits = await room.limits({ ...BATCH, rows: maxRows });
     if (limits === undefined) return 'held';
-    return withConnection(database, async (connection) => {
-      const results = await connection.runTogether(beginBatch({ ...limits, after, frozenAfter }));
-      const { isLocked, rows, hasMore, after: next } = readBatch(results);
+    const work = async (trx: Knex.Transaction): Promise<BatchResult> => {
+      const { isLocked, rows, hasMore, after: next } = await beginBatch(trx, { ...limits, after, frozenAfter });
       after = next;
-      const finished = rows.length === 0 ? [] : await publish(rows, connection);
+      const finished = rows.length === 0 ? [] : await publish(rows, trx);
       const ids = finished.map(({ id }) => id);
-      await connection.runTogether([
-        ...(ids.length === 0 ? [] : [`delete from outbox where id = any('{${ids.join(',')}}')`]),
-        'commit',
-      ]);
+      if (ids.length > 0) await commitWith(trx, [{ name: '', text: DELETE, values: [ids] }]);
       if (!isLocked) return 'busy';
       if (finished.length === 0) return 'none';
       return hasMore ? 'more' : 'last';
-    });
+    };
+    return database.transaction(work, { isolationLevel: 'read committed' });
   };
 }
+
+const DELETE = 'delete from outbox where id = any($1::bigint[])';
 
 const INSERT_DEAD_LETTER = `
   insert into dead_letters (queue, message_id, type, body, reason) values ($1, $2, $3, $4, $5) on conflict do nothing`;
 
 async function insertDeadLetters(
-  connection: BorrowedConnection,
+  trx: Knex,
   { message_id: id, type, body }: OutboxRow,
   { deadLetters }: DeadLettered,
 ): Promise<void> {
   for (const { queue, reason } of deadLetters) {
-    await connection.run(INSERT_DEAD_LETTER, [queue, id, type, body, reason]);
+    await runOnce(trx, INSERT_DEAD_LETTER, [queue, id, type, body, reason]);
   }
 }

@@ -292,12 +292,12 @@ describe('many events', () => {
     relayTo(stuck).wake();
     await eventually(async () => isLocked());
     const pool = openPool(database.url);
-    const client = pool.client as { acquireConnection(): Promise<unknown> };
-    const acquire = client.acquireConnection.bind(client);
+    const client = pool.client as { transaction(...args: unknown[]): unknown };
+    const transaction = client.transaction.bind(client);
     let looks = 0;
-    client.acquireConnection = async () => {
+    client.transaction = (...args) => {
       looks += 1;
-      return acquire();
+      return transaction(...args);
     };
     const idle = startRelay({ database: pool, broker, log: silent, metrics: createMetrics('idle') });
     try {

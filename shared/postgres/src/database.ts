@@ -6,7 +6,6 @@ import type { PreparedStatement, PreparedStatements, RowsOfEach } from './direct
 import { instantFromPostgres } from './instant-from-postgres.ts';
 import { PooledClient, type PooledConfig } from './pooled-client.ts';
 import type { PooledConnection } from './pooled-connection.ts';
-import { runStatement } from './run-statement.ts';
 import { runDirectly } from './transactions.ts';
 
 export type { Knex, PreparedStatement };
@@ -128,50 +127,6 @@ async function runAll(
   const connection: PooledConnection = await client.acquireConnection();
   try {
     return await runDirectly(connection, statements, { types: parsers, commit });
-  } finally {
-    await client.releaseConnection(connection);
-  }
-}
-
-/** A connection of a pool, while one function uses it. */
-export interface BorrowedConnection {
-  /** Runs statements without parameters in one round trip, and returns the rows of each. */
-  runTogether(statements: readonly string[]): Promise<pg.QueryResultRow[][]>;
-  run(text: string, values: readonly unknown[]): Promise<pg.QueryResultRow[]>;
-}
-
-/** Between statements that are sent together. */
-export const STATEMENT_SEPARATOR = ';\n';
-
-/**
- * Works with one connection. For a frequent transaction: its BEGIN and COMMIT are sent together with other statements.
- * A transaction that is still open at the end is rolled back by closing the connection.
- */
-export async function withConnection<Result>(
-  db: Knex,
-  work: (connection: BorrowedConnection) => Promise<Result>,
-): Promise<Result> {
-  const client = db.client as PooledClient;
-  const connection: PooledConnection = await client.acquireConnection();
-  try {
-    return await work({
-      runTogether: async (statements) => {
-        const text = statements.join(STATEMENT_SEPARATOR);
-        // One result for each statement, which the types of pg do not know.
-        const results: pg.QueryResult<pg.QueryResultRow> | pg.QueryResult<pg.QueryResultRow>[] = await runStatement(
-          connection,
-          { sql: text },
-          async () => connection.query<pg.QueryResultRow>(text),
-        );
-        return [results].flat().map(({ rows }) => rows);
-      },
-      run: async (text, values) => {
-        const { rows } = await runStatement(connection, { sql: text }, async () =>
-          connection.query<pg.QueryResultRow>(text, [...values]),
-        );
-        return rows;
-      },
-    });
   } finally {
     await client.releaseConnection(connection);
   }

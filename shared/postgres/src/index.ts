@@ -1,7 +1,6 @@
 export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
 export { createIndexConcurrently } from './concurrent-index.ts';
 export {
-  type BorrowedConnection,
   brokenConstraint,
   commitWith,
   type DatabaseOptions,
@@ -14,8 +13,6 @@ export {
   runOnce,
   runPrepared,
   runTogether,
-  STATEMENT_SEPARATOR,
-  withConnection,
 } from './database.ts';
 export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';
