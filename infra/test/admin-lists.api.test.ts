@@ -41,10 +41,12 @@ describe('an empty installation', () => {
 describe('lists', () => {
   beforeAll(async () => {
     await rows.raw(`
-      insert into workspaces (slug, name) select 'w' || n, 'Workspace ' || n from generate_series(1, ${ROWS}) as n;
+      insert into workspaces (slug, name) select 'w' || n, 'Workspace ' || n from generate_series(1, ${ROWS}) as n`);
+    await rows.raw(`
       insert into users (workspace_id, email, name, seat, role, version)
       select (select id from workspaces where slug = 'w1'), 'user' || n || '@w1.example', 'User', 'none', 'member', 1
-      from generate_series(1, ${ROWS}) as n;
+      from generate_series(1, ${ROWS}) as n`);
+    await rows.raw(`
       insert into api_keys (user_id, name, token_digest, token_shown, scopes)
       select id, 'key', decode(md5(id::text), 'hex'), 'tcs_abcd', '{incidents:read}' from users`);
   });

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce } from '@tocsin/postgres';
 import type { Statement } from './record-statements.ts';
 
 interface PlanNode {
@@ -10,30 +10,23 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-interface Connection {
-  query(text: string, values?: unknown[]): Promise<{ rows: { 'QUERY PLAN': [{ Plan: PlanNode }] }[] }>;
-}
-
 /**
  * Returns the tables that a statement scans fully according to its plan, and the indexes that it scans without a
  * condition and without a limit. Also checks the generic plan of prepared statements.
  */
 export async function fullScans(database: Knex, { text, values, name }: Statement): Promise<Set<string>> {
   return database.transaction(async (trx) => {
-    const connection = (await (
-      trx.client as { acquireConnection(): Promise<unknown> }
-    ).acquireConnection()) as Connection;
-    // The transaction begins with its first statement.
-    await trx.raw('select 1');
-    const plans = [await connection.query(`explain (format json) ${text}`, values)];
+    const explain = async (sql: string, bound: unknown[] = []) =>
+      runOnce<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(trx, `explain (format json) ${sql}`, bound);
+    const plans = [await explain(text, values)];
     if (name !== undefined) {
-      await connection.query('set local plan_cache_mode = force_generic_plan');
-      await connection.query(`prepare examined as ${text}`);
+      await runOnce(trx, 'set local plan_cache_mode = force_generic_plan', []);
+      await runOnce(trx, `prepare examined as ${text}`, []);
       const nulls = values.length === 0 ? '' : `(${values.map(() => 'null').join(', ')})`;
-      plans.push(await connection.query(`explain (format json) execute examined${nulls}`));
-      await connection.query('deallocate examined');
+      plans.push(await explain(`execute examined${nulls}`));
+      await runOnce(trx, 'deallocate examined', []);
     }
-    return new Set(plans.flatMap(({ rows }) => [...readsOf(rows[0]?.['QUERY PLAN'][0].Plan)]));
+    return new Set(plans.flatMap(([row]) => [...readsOf(row?.['QUERY PLAN'][0].Plan)]));
   });
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/testing';
+import { eventually, holdTransaction } from '@tocsin/testing';
 import { randomUUID } from 'node:crypto';
 import { at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
 
@@ -217,8 +217,9 @@ test('the number of members is exact after concurrent additions, removals and ch
 
 test('a user who is deactivated while being added is not counted', async () => {
   const { client, workspace, idOf, version, path, members, count, names } = await prepare(1);
-  const blocker = await service.knex.transaction();
-  await blocker('teams').where({ workspace_id: workspace.id }).forUpdate().select('id');
+  const unlock = await holdTransaction(service.knex, async (trx) =>
+    trx('teams').where({ workspace_id: workspace.id }).forUpdate().select('id'),
+  );
   const waiting = async () => {
     const sessions = service.knex('pg_stat_activity').whereRaw('datname = current_database()');
     return (await sessions.where('wait_event_type', 'Lock').select('pid')).length;
@@ -228,11 +229,11 @@ test('a user who is deactivated while being added is not counted', async () => {
     await eventually(async () => (await waiting()) === 1, { what: 'the addition' });
     const changed = publishUser(workspace, version() + 1, { id: idOf(1), name: 'User 1', active: false });
     await eventually(async () => (await waiting()) === 2, { what: 'the change of the user' });
-    await blocker.rollback();
+    await unlock();
     expect((await added).status).toBe(201);
     await changed;
   } finally {
-    if (!blocker.isCompleted()) await blocker.rollback();
+    await unlock();
   }
   expect([await count(), await names()]).toEqual([0, []]);
   await publishUser(workspace, version() + 2, { id: idOf(1), name: 'User 1', active: true });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
-import { type Answer, eventually } from '@tocsin/testing';
+import { type Answer, eventually, holdTransaction } from '@tocsin/testing';
 import { planConfiguration } from '../src/administration.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
@@ -141,11 +141,10 @@ const isWaiting = async () => {
 
 /** Sends the request during the change's transaction, and commits when the request waits for a lock or has ended. */
 async function during(plan: Awaited<ReturnType<typeof planConfiguration>>, request: () => Promise<Answer>) {
-  const trx = await database.transaction();
-  await plan.apply(trx);
+  const commit = await holdTransaction(database, async (trx) => plan.apply(trx));
   const answer = request();
   await Promise.race([answer, eventually(isWaiting, { what: 'a request that waits for the change' })]);
-  await trx.commit();
+  await commit();
   return answer;
 }
 
@@ -224,12 +223,13 @@ describe('a change of statuses and severities', () => {
 
   test('waits for requests that were already checked', async () => {
     const { client, id, plan } = await prepare({ workflow_statuses: WITHOUT_MONITORING });
-    const blocker = await database.transaction();
-    await blocker('incidents').where({ id }).forUpdate().first('id');
+    const unlock = await holdTransaction(database, async (trx) =>
+      trx('incidents').where({ id }).forUpdate().first('id'),
+    );
     const patching = client.patch(`${INCIDENTS}/${id}`, { status: 'monitoring' }, revision(1));
     await eventually(isWaiting, { what: 'the PATCH that waits for its incident' });
     const applied = database.transaction(async (trx) => plan.apply(trx)).catch((error: unknown) => error);
-    await blocker.commit();
+    await unlock();
     expect((await patching).status).toBe(200);
     expect(await applied).toEqual(refused('workflow_statuses', /status monitoring/));
   });

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
-import { type Answer, behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import {
+  type Answer,
+  behave,
+  type Client,
+  eventually,
+  holdTransaction,
+  type Receiver,
+  startReceiver,
+} from '@tocsin/testing';
 import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
 import { freshWorkspace } from './fields.ts';
 import { openOwnDatabase } from './service.ts';
@@ -215,8 +223,9 @@ test('imports that wait for the database leave connections to others', async () 
     return rows[0].count as number;
   };
   const workspaces = Array.from({ length: 3 }, () => freshWorkspace(service));
-  const blocker = await database.transaction();
-  await blocker.raw('lock table timeline_events in access exclusive mode');
+  const unlock = await holdTransaction(database, async (trx) =>
+    trx.raw('lock table timeline_events in access exclusive mode'),
+  );
   const imports = workspaces.flatMap((workspace) =>
     Array.from({ length: 3 }, async () => declareFrom(workspace.client, receiver.url())),
   );
@@ -228,7 +237,7 @@ test('imports that wait for the database leave connections to others', async () 
     expect((await other.client.get(path)).status).toBe(200);
     expect((await other.client.get('/api/v1/incidents')).status).toBe(200);
   } finally {
-    await blocker.rollback();
+    await unlock();
   }
   const results = await Promise.all(imports);
   expect(results.map(({ body }) => body.source_timeline_import.status)).toEqual(imports.map(() => 'imported'));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
-import { eventually } from '@tocsin/testing';
+import { eventually, holdTransaction } from '@tocsin/testing';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 const EVENTS = 1_200;
@@ -58,8 +58,9 @@ test('a workspace counts one long timeline at a time, and another does not wait 
     );
     return rows[0].count as number;
   };
-  const blocker = await database.transaction();
-  await blocker.raw('lock table timeline_events in access exclusive mode');
+  const unlock = await holdTransaction(database, async (trx) =>
+    trx.raw('lock table timeline_events in access exclusive mode'),
+  );
   try {
     const pages = Array.from({ length: 3 }, async (_, index) =>
       one.client.get(`${one.path}?started_from=2026-11-20T00:0${index}:00Z`),
@@ -68,9 +69,9 @@ test('a workspace counts one long timeline at a time, and another does not wait 
     const others = other.client.get(other.path);
     await eventually(async () => (await counting()) >= 2, { what: 'the page of the other workspace' });
     expect(await counting()).toBe(2);
-    await blocker.rollback();
+    await unlock();
     await Promise.all([...pages, others]);
   } finally {
-    if (!blocker.isCompleted()) await blocker.rollback();
+    await unlock();
   }
 });

@@ -81,11 +81,10 @@ describe('a cursor', () => {
     const { body } = await read('from=now');
     const cursor: string = body.pagination.next_cursor;
     // The feed's table as a restored dump has it.
-    await service.rows.raw(`
-      alter table feed_events rename to feed_events_old;
-      create table feed_events (like feed_events_old including all);
-      insert into feed_events table feed_events_old;
-      drop table feed_events_old`);
+    await service.rows.raw('alter table feed_events rename to feed_events_old');
+    await service.rows.raw('create table feed_events (like feed_events_old including all)');
+    await service.rows.raw('insert into feed_events table feed_events_old');
+    await service.rows.raw('drop table feed_events_old');
     const refused = await readUntil(`after=${cursor}`, 410);
     expect([refused.body.code, refused.body.field]).toEqual(['cursor_expired', 'after']);
     const { body: fresh } = await read('from=now');

@@ -27,7 +27,15 @@ import {
   SET_UP_TIMEOUT,
   silent,
 } from './brokers.ts';
-import { incidentCreated, lockEffects, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
+import {
+  failEffects,
+  incidentCreated,
+  lockEffects,
+  type MessagingDatabase,
+  messagingDatabase,
+  openPool,
+  restoreEffects,
+} from './database.ts';
 
 const QUEUE = QUEUES.webhookFeed;
 
@@ -257,13 +265,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
   });
 
   test.each(['40P01', '40001', '55P03'])('a transaction that conflicts with %s is repeated', async (state) => {
-    await database.knex.raw(`
-      create sequence failures;
-      create function fail() returns trigger language plpgsql as $$ begin
-        if nextval('failures') <= 2 then raise exception using errcode = '${state}'; end if;
-        return new;
-      end $$;
-      create trigger fail before insert on effects for each row execute function fail()`);
+    await failEffects(database.knex, state, 2);
     try {
       consume();
       await publish(references(5));
@@ -271,7 +273,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
       expect(await database.effects()).toEqual(references(5));
       expect(await count('failed')).toBe(0);
     } finally {
-      await database.knex.raw('drop function if exists fail cascade; drop sequence if exists failures');
+      await restoreEffects(database.knex);
     }
   });
 

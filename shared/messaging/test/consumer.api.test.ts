@@ -15,7 +15,15 @@ import {
   sweepInbox,
 } from '../src/index.ts';
 import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
-import { incidentCreated, lockEffects, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
+import {
+  failEffects,
+  incidentCreated,
+  lockEffects,
+  type MessagingDatabase,
+  messagingDatabase,
+  openPool,
+  restoreEffects,
+} from './database.ts';
 
 let database: MessagingDatabase;
 let broker: MemoryBroker;
@@ -216,17 +224,8 @@ describe('while the database is unreachable', () => {
 });
 
 describe('a database that fails temporarily', () => {
-  /** Makes inserts into `effects` fail with this SQLSTATE, the first `times` times or until `restore`. */
-  const failWith = async (state: string, times = 1_000_000) =>
-    database.knex.raw(`
-      create sequence failures;
-      create function fail() returns trigger language plpgsql as $$ begin
-        if nextval('failures') <= ${times} then raise exception using errcode = '${state}'; end if;
-        return new;
-      end $$;
-      create trigger fail before insert on effects for each row execute function fail()`);
-  const restore = async () =>
-    database.knex.raw('drop function if exists fail cascade; drop sequence if exists failures');
+  const failWith = async (state: string, times?: number) => failEffects(database.knex, state, times);
+  const restore = async () => restoreEffects(database.knex);
   const failures = async (): Promise<number> =>
     (await database.knex.raw<{ rows: { last_value: number }[] }>('select last_value from failures')).rows[0]!
       .last_value;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { EventType } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
-import { createTestDatabase } from '@tocsin/testing';
+import { createTestDatabase, holdTransaction } from '@tocsin/testing';
 import { type NewEvent, outboxRow, type OutboxRow } from '../src/index.ts';
 
 /** The tables of a service that publishes and consumes, and `effects`, to which the test's handler writes. */
@@ -37,12 +37,23 @@ export const openPool = (url: string, statement = 10_000) =>
   openDatabase({ url, schema: 'messaging', application: 'test', poolSize: 5, deadlines: { statement } });
 
 /** Keeps others from writing to `effects` until the returned function is called. */
-export async function lockEffects(knex: Knex): Promise<() => Promise<void>> {
-  const trx = await knex.transaction();
-  await trx.raw('lock table effects in share mode');
-  return async () => {
-    await trx.rollback();
-  };
+export const lockEffects = async (knex: Knex): Promise<() => Promise<void>> =>
+  holdTransaction(knex, async (trx) => trx.raw('lock table effects in share mode'));
+
+/** Makes inserts into `effects` fail with this SQLSTATE, the first `times` times or until `restoreEffects`. */
+export async function failEffects(knex: Knex, state: string, times = 1_000_000): Promise<void> {
+  await knex.raw('create sequence failures');
+  await knex.raw(`
+    create function fail() returns trigger language plpgsql as $$ begin
+      if nextval('failures') <= ${times} then raise exception using errcode = '${state}'; end if;
+      return new;
+    end $$`);
+  await knex.raw('create trigger fail before insert on effects for each row execute function fail()');
+}
+
+export async function restoreEffects(knex: Knex): Promise<void> {
+  await knex.raw('drop function if exists fail cascade');
+  await knex.raw('drop sequence if exists failures');
 }
 
 const WORKSPACE = { id: 1, slug: 'acme', is_demo: false };

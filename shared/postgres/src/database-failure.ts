@@ -49,32 +49,20 @@ export function failureOfSqlState(state: string): DatabaseFailure {
   return 'refused';
 }
 
-/** The errors that database calls failed with, and whether a connection existed. See `recordFailures`. */
-const failureStages = new WeakMap<Error, 'connecting' | 'connected'>();
+/** Why the calls to the database failed that ended with these errors. */
+const failures = new WeakMap<Error, DatabaseFailure>();
 
 /**
- * Runs a call to the database and records the error that it fails with. All sockets fail with the same codes
- * (`ECONNRESET` may also be a client that disconnected), so the origin of an error must be recorded where it is known.
+ * Records why a call to the database failed. All sockets fail with the same codes (`ECONNRESET` may also be a client that
+ * disconnected), so this must be recorded where it is known.
  */
-export async function recordFailures<Result>(
-  stage: 'connecting' | 'connected',
-  call: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await call();
-  } catch (error) {
-    if (Error.isError(error) && !failureStages.has(error)) failureStages.set(error, stage);
-    throw error;
-  }
-}
+export const recordFailure = (error: Error, failure: DatabaseFailure) => failures.set(error, failure);
 
 /** The errors of statements that may have been carried out although they failed. */
 const unknownOutcomes = new WeakSet<Error>();
 
 /** Records that a statement may have been carried out although it failed with this error. */
-export function recordUnknownOutcome(error: unknown): void {
-  if (Error.isError(error)) unknownOutcomes.add(error);
-}
+export const recordUnknownOutcome = (error: Error) => unknownOutcomes.add(error);
 
 /**
  * Whether the connection was lost while a COMMIT, or a write outside a transaction, was executed, so that nobody knows
@@ -82,27 +70,10 @@ export function recordUnknownOutcome(error: unknown): void {
  */
 export const isOutcomeUnknown = (error: unknown): boolean => Error.isError(error) && unknownOutcomes.has(error);
 
-const CONNECTION_LOST =
-  /^(?:ECONN\w+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/;
-
-/** The driver's messages; knex puts the statement before them. */
-const CONNECTION_ENDED =
-  /(?:^| - )(?:Connection terminated|timeout expired|Client has encountered a connection error|Client was closed)/;
-
 /** Classifies the failure of a call on `openDatabase`; `undefined` for an error of any other origin. */
 export function databaseFailure(error: unknown): DatabaseFailure | undefined {
-  if (!Error.isError(error)) return undefined;
   if (error instanceof DatabaseCallError) return error.failure;
-  const { name, message, code, severity } = error as Error & { code?: unknown; severity?: unknown };
-  // No connection was opened in time.
-  if (name === 'KnexTimeoutError') return 'unreachable';
-  const stage = failureStages.get(error);
-  if (stage === undefined) return undefined;
-  // Only errors reported by the server have a severity. The code alone is not enough: EPIPE looks like an SQLSTATE.
-  if (typeof severity === 'string' && typeof code === 'string') return failureOfSqlState(code);
-  if (stage === 'connecting') return 'unreachable';
-  const isConnectionLost = (typeof code === 'string' && CONNECTION_LOST.test(code)) || CONNECTION_ENDED.test(message);
-  return isConnectionLost ? 'unreachable' : 'refused';
+  return Error.isError(error) ? failures.get(error) : undefined;
 }
 
 /** Whether the database cannot work now, so that the caller should wait. False for a refused statement. */

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
-import type { PooledClient } from './pooled-client.ts';
+import type { KnexClient } from './knex-client.ts';
 
 /** Adds the metrics of a database's pool. */
 export function observeDatabase(database: Knex, metrics: Metrics): void {
-  const { shares, watch, counts } = database.client as PooledClient;
+  const { shares, watch, counts } = (database.client as KnexClient).connections;
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,

@@ -1,12 +1,11 @@
-import knexFactory, { type Knex } from 'knex';
+import type { Knex } from 'knex';
 import pg from 'pg';
 import { sharedLimits, unsharedLimits } from './connection-shares.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
-import type { PreparedStatement, PreparedStatements, RowsOfEach } from './direct-query.ts';
-import { instantFromPostgres } from './instant-from-postgres.ts';
-import { PooledClient, type PooledConfig } from './pooled-client.ts';
-import type { PooledConnection } from './pooled-connection.ts';
-import { runDirectly } from './transactions.ts';
+import { type KnexClient, knexOn } from './knex-client.ts';
+import type { PreparedStatement, PreparedStatements, RowsOfEach } from './pipeline.ts';
+import { Pool } from './pool.ts';
+import { runOn } from './transaction.ts';
 
 export type { Knex, PreparedStatement };
 
@@ -22,24 +21,6 @@ export interface DatabaseOptions {
   /** Instead of the defaults. */
   deadlines?: Partial<DatabaseDeadlines>;
 }
-
-/** The type `text[]`, which the driver does not name. */
-const TEXT_ARRAY = 1009 as unknown as typeof pg.types.builtins.TEXT;
-
-const readAnyArray = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[];
-
-/** Most arrays are empty or have elements without quotation marks, which need no parser. */
-function textsFromPostgres(text: string): string[] {
-  if (text === '{}') return [];
-  return /["\\]|NULL/i.test(text) ? readAnyArray(text) : text.slice(1, -1).split(',');
-}
-
-const parsers = new pg.TypeOverrides();
-// All IDs and counts are below 2^53.
-parsers.setTypeParser(pg.types.builtins.INT8, Number);
-parsers.setTypeParser(pg.types.builtins.TIMESTAMPTZ, instantFromPostgres);
-parsers.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
-parsers.setTypeParser(TEXT_ARRAY, textsFromPostgres);
 
 /**
  * Statements are short and their data is mostly in memory: a random page costs little more than a sequential one, and
@@ -60,33 +41,24 @@ const sessionOptions = (schema: string) =>
 /** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
 const KEEPALIVE_DELAY = 5_000;
 
-/** Opens a connection pool on one service's schema. `bigint` is read as a number and `timestamptz` as an `Instant`. */
+/**
+ * Opens a connection pool on one service's schema, as knex that runs its statements there (`columnTypes`). A transaction
+ * begins with its first statement, ends with the function that it is given to, and has no savepoints.
+ */
 export function openDatabase(options: DatabaseOptions): Knex {
   const deadlines = { ...DATABASE_DEADLINES, ...options.deadlines };
   const limits = options.shared === true ? sharedLimits(options.poolSize) : unsharedLimits(options.poolSize);
-  const config: PooledConfig = {
-    client: PooledClient,
-    connection: {
-      connectionString: options.url,
-      application_name: options.application,
-      connectionTimeoutMillis: deadlines.connect,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-      statement_timeout: deadlines.statement,
-      idle_in_transaction_session_timeout: 30_000,
-      options: sessionOptions(options.schema),
-      types: parsers,
-    } as Knex.PgConnectionConfig,
-    pooling: { limits, deadlines },
-    // A proof that an unused connection works may precede the attempt to open another one.
-    acquireConnectionTimeout: deadlines.proof + deadlines.connect + 1_000,
-    // knex would print to the console what it also throws.
-    log: { warn: () => undefined, error: () => undefined },
-    // Error messages contain the statement and are logged; its parameters must not be.
-    compileSqlOnError: false,
-    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000, createTimeoutMillis: deadlines.connect + 1_000 },
+  const connection: pg.ClientConfig = {
+    connectionString: options.url,
+    application_name: options.application,
+    connectionTimeoutMillis: deadlines.connect,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
+    statement_timeout: deadlines.statement,
+    idle_in_transaction_session_timeout: 30_000,
+    options: sessionOptions(options.schema),
   };
-  return knexFactory(config);
+  return knexOn({ connections: new Pool({ connection, limits, deadlines }) });
 }
 
 /**
@@ -121,14 +93,14 @@ export const commitWith = async <Rows extends readonly unknown[]>(
 async function runAll(
   db: Knex,
   statements: readonly PreparedStatement[],
-  { commit = false } = {},
+  options?: { commit: boolean },
 ): Promise<unknown[][]> {
-  const client = db.client as PooledClient;
-  const connection: PooledConnection = await client.acquireConnection();
+  const client = db.client as KnexClient;
+  const target = await client.acquireConnection();
   try {
-    return await runDirectly(connection, statements, { types: parsers, commit });
+    return (await runOn(target, statements, options)).map(({ rows }) => rows);
   } finally {
-    await client.releaseConnection(connection);
+    await client.releaseConnection(target);
   }
 }
 
@@ -160,7 +132,7 @@ export function preparesFirst(name: string) {
 }
 
 /** Whether nothing has ended in the pool for a minute, although something was asked of it. */
-export const isDatabaseStuck = (database: Knex): boolean => (database.client as PooledClient).watch.isStuck;
+export const isDatabaseStuck = (database: Knex): boolean => (database.client as KnexClient).connections.watch.isStuck;
 
 /** The name of the constraint that a statement violated; `undefined` if it failed for another reason. */
 export function brokenConstraint(error: unknown): string | undefined {

@@ -1,15 +1,18 @@
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { DatabaseCallError } from './database-call-error.ts';
+import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 import { addressOf, type Session } from './postgres-signals.ts';
-import type { ConnectionPermit } from './connection-shares.ts';
+import type { ConnectionPermit, ShareRefusal } from './connection-shares.ts';
 import type { RequestWork } from '@tocsin/runtime';
 
 /** Why a statement of a request that only reads is cancelled. */
 export type CancelReason = 'timeout' | 'client_gone';
 
-/** A statement that waits for its result. */
+/** What a destroyed connection did: it had a statement that did not end, its whole server was silent, or nothing. */
+export type AbandonReason = 'statement' | 'server' | 'unused';
+
+/** A statement that waits for its result, or several that were sent at once. */
 export interface RunningStatement {
   readonly connection: PooledConnection;
   /** The request that it belongs to. */
@@ -21,39 +24,63 @@ export interface RunningStatement {
   cancelled: { at: number; reason: CancelReason } | undefined;
 }
 
-/** The transaction of knex on a connection. */
-export interface OpenTransaction {
-  /** The BEGIN, until it is sent with the first statement. */
-  unsent: string | undefined;
-  /** What sends it, and the error of that for all later statements: they must not run outside a transaction. */
-  beginning: Promise<unknown> | undefined;
-  /** Whether its COMMIT was sent with other statements, and succeeded or has an unknown outcome. */
-  isOver: boolean;
+/** `disk_full`: the server cannot write; all others are `DatabaseFailure`. */
+type StatementFailure = DatabaseFailure | 'disk_full';
+
+/** What a pool has counted since its start. */
+export interface PoolCounts {
+  /** Failed statements, by reason. */
+  failed: Record<StatementFailure, number>;
+  /** Refused connections, by reason. */
+  refused: Record<ShareRefusal, number>;
+  /** Cancelled statements, by reason. */
+  cancelled: Record<CancelReason, number>;
+  /** Connections that this process has destroyed, by reason. */
+  abandoned: Record<AbandonReason, number>;
+}
+
+/** What a connection's statements report to. */
+interface StatementObserver {
+  readonly counts: PoolCounts;
+  readonly watch: {
+    started(connection: PooledConnection, count: number): RunningStatement;
+    ended(statement: RunningStatement, hasResponded: boolean): void;
+  };
 }
 
 /** A connection of a pool. */
 export class PooledConnection extends pg.Client {
+  readonly pool: StatementObserver;
   /** Its statements without a result: one, or several of a transaction. */
   readonly statements = new Set<RunningStatement>();
   /** When its last statement ended. */
   usedAt = 0;
   /** The right of its current user to use it. */
   permit: ConnectionPermit | undefined;
-  transaction: OpenTransaction | undefined;
   /** Why this process has destroyed it. */
   failure: DatabaseCallError | undefined;
-  /** knex removes a connection with this property from the pool instead of using it. */
-  __knex__disposed: unknown;
+  #isLost = false;
+  #isReusable = true;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: pg.ClientConfig, pool: StatementObserver) {
     super(config);
-    this.on('error', (error) => (this.__knex__disposed ??= error));
-    this.on('end', () => (this.__knex__disposed ??= new Error('the connection has ended')));
+    this.pool = pool;
+    for (const event of ['error', 'end'] as const) this.on(event, () => (this.#isLost = true));
   }
 
-  /** Ends the session when its user releases it. */
-  doNotReuse(reason: string): void {
-    this.__knex__disposed ??= new Error(reason);
+  /** Whether no statement can reach the server any more. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Whether others may use it after its current user. */
+  get isReusable(): boolean {
+    return this.#isReusable && !this.#isLost;
+  }
+
+  /** Has the pool close it when its user releases it. */
+  doNotReuse(): void {
+    this.#isReusable = false;
   }
 
   /**
@@ -62,7 +89,7 @@ export class PooledConnection extends pg.Client {
    */
   abandon(reason: string): void {
     this.failure ??= new DatabaseCallError('unreachable', reason);
-    this.__knex__disposed ??= this.failure;
+    this.doNotReuse();
     const { stream } = this.connection;
     // Node never closes a socket that it resets while its end is being sent.
     if (stream instanceof Socket && !(stream instanceof TLSSocket) && !stream.writableEnded) stream.resetAndDestroy();

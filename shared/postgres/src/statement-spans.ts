@@ -15,11 +15,11 @@ const READ_TABLE = /\bfrom\s+"?([a-z_]\w*)\b(?!\()/i;
 /**
  * Starts the span of a statement, as a child of the current span; undefined if that is not recorded. It says what the
  * statement does and with which table, never its text or its values.
- * @param name of a prepared statement
+ * @param summarise says what the statement does, or several that are sent together
  */
-export function startStatementSpan(connection: PooledConnection, sql: string, name?: string): Span | undefined {
+export function startStatementSpan(connection: PooledConnection, summarise: () => string): Span | undefined {
   if (recordedSpan() === undefined) return undefined;
-  const summary = name ?? summaryOf(sql);
+  const summary = summarise();
   return startSpan({
     name: summary,
     kind: 'client',
@@ -37,12 +37,12 @@ export function startStatementSpan(connection: PooledConnection, sql: string, na
 export function summaryOf(sql: string): string {
   const known = summaries.get(sql);
   if (known !== undefined) return known;
-  const summary = summarise(sql);
+  const summary = summaryOfText(sql);
   if (summaries.size < MAX_SUMMARIES) summaries.set(sql, summary);
   return summary;
 }
 
-function summarise(sql: string): string {
+function summaryOfText(sql: string): string {
   const operation = OPERATION.exec(sql)?.[1]?.toUpperCase() ?? '_OTHER';
   if (!['WITH', 'SELECT', 'INSERT', 'UPDATE', 'DELETE'].includes(operation)) return operation;
   const [, write, written] = operation === 'SELECT' ? [] : (WRITTEN_TABLE.exec(sql) ?? []);

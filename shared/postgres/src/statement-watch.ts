@@ -1,6 +1,5 @@
-import { DatabaseCallError } from './database-call-error.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
-import type { CancelReason, PooledConnection, RunningStatement } from './pooled-connection.ts';
+import type { AbandonReason, CancelReason, PooledConnection, RunningStatement } from './pooled-connection.ts';
 import { addressOf, cancelStatement, responds, type ServerAddress } from './postgres-signals.ts';
 import { currentRequest, runInBackground } from '@tocsin/runtime';
 
@@ -12,9 +11,6 @@ const IDLE_LOOKS = 50;
 const SHORTEST_TIME = 250;
 
 const SERVER_GONE = 'the database server does not respond';
-
-/** What a destroyed connection did: it had a statement that did not end, its whole server was silent, or nothing. */
-export type AbandonReason = 'statement' | 'server' | 'unused';
 
 /** The connections to one address. */
 interface Server {
@@ -113,7 +109,7 @@ export class StatementWatch {
   }
 
   /** @param count of the statements that are sent at once; each may take its time on the server */
-  started(connection: PooledConnection, count = 1): RunningStatement {
+  started(connection: PooledConnection, count: number): RunningStatement {
     const { statement, statementMargin } = this.#deadlines;
     return this.#start(connection, count * statement + statementMargin);
   }
@@ -215,7 +211,7 @@ export class StatementWatch {
     statement.cancelled = { at: this.now(), reason };
     this.#onCancel(reason);
     // The request may arrive late and hit another statement.
-    connection.doNotReuse('a statement was cancelled');
+    connection.doNotReuse();
     const { session } = connection;
     if (session !== undefined) void cancelStatement(session, this.#deadlines.cancel);
   }
@@ -258,16 +254,4 @@ export class StatementWatch {
     }
     return false;
   }
-}
-
-/** What a caller learns when a statement fails: why this process has cancelled it or destroyed its connection. */
-export function explainFailure({ connection, cancelled }: RunningStatement, error: unknown): unknown {
-  const { failure } = connection;
-  // A new error for each statement, because knex puts the statement into the message.
-  if (cancelled?.reason === 'client_gone')
-    return new DatabaseCallError('abandoned', 'the client has gone', { cause: error });
-  if (failure !== undefined) return new DatabaseCallError(failure.failure, failure.message, { cause: error });
-  return cancelled === undefined
-    ? error
-    : new DatabaseCallError('timeout', 'the statement took too long', { cause: error });
 }

@@ -290,9 +290,12 @@ test('a pool is stuck when connections are asked for and nothing ends, and only 
     await trx.raw('select 1');
     await held.promise;
   });
-  await eventually(() => (pool.client as { shares: { inUse: number } }).shares.inUse === 1, {
-    what: 'the connection in use',
-  });
+  await eventually(
+    () => (pool.client as { connections: { shares: { inUse: number } } }).connections.shares.inUse === 1,
+    {
+      what: 'the connection in use',
+    },
+  );
   // Nobody asks for anything.
   expect(isDatabaseStuck(pool)).toBe(false);
   const waiting = failureOf(asRequest(async () => pool.raw('select 1')));

@@ -189,7 +189,6 @@ describe('a transaction begins with its first statement', () => {
       );
     await rollBack(async () => undefined);
     await rollBack(async (trx) => trx('notes').insert({ text: 'f' }));
-    await rollBack(async (trx) => trx.transaction(async (inner) => inner('notes').insert({ text: 'f' })));
     await rollBack(async (trx) => runPrepared(trx, '', 'insert into notes (text) values ($1)', ['f']));
     await rollBack(async (trx) =>
       Promise.all([

@@ -89,7 +89,7 @@ function probe(port = 0, overrides: { firstRunWithin?: number } = {}) {
   return { base, broker, config, log, order, arrived, gate, worker, run };
 }
 
-const closed = 'Unable to acquire a connection';
+const closed = 'the pool of connections is closed';
 
 test('stopping waits for the last response, then stops workers, then closes clients in order and the database', async () => {
   const { base, order, arrived, gate, run } = probe();

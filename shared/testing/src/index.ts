@@ -4,6 +4,7 @@ export { type Answer, type Client, httpClient } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
 export { createTestDatabase, dropTestDatabases, type TestDatabase, type TestSchema } from './databases.ts';
 export { eventually } from './eventually.ts';
+export { holdTransaction } from './hold-transaction.ts';
 export { openEventStream, type StreamMessage, type StreamReader } from './event-stream.ts';
 export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';

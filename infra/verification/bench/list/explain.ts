@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce } from '@tocsin/postgres';
 import type { Statement } from '../../statements/record-statements.ts';
 
 /** The cost of one or several statements. */
@@ -40,13 +40,12 @@ export async function costOf(database: Knex, statements: readonly Statement[], r
 async function costOfOne(database: Knex, { text, values }: Statement, runs: number): Promise<Cost> {
   const plans: Plan[] = [];
   for (let run = 0; run < runs; run += 1) {
-    const connection = (await (database.client as Pool).acquireConnection()) as Connection;
-    try {
-      const { rows } = await connection.query(`explain (analyze, buffers, format json) ${text}`, values);
-      plans.push((rows[0]?.['QUERY PLAN'] as [Plan])[0]);
-    } finally {
-      await (database.client as Pool).releaseConnection(connection);
-    }
+    const [row] = await runOnce<{ 'QUERY PLAN': [Plan] }>(
+      database,
+      `explain (analyze, buffers, format json) ${text}`,
+      values,
+    );
+    if (row !== undefined) plans.push(row['QUERY PLAN'][0]);
   }
   const [first] = plans;
   if (first === undefined) throw new Error('a statement has to run at least once');
@@ -56,15 +55,6 @@ async function costOfOne(database: Knex, { text, values }: Statement, runs: numb
     pages: first.Plan['Shared Hit Blocks'] + first.Plan['Shared Read Blocks'],
     indexes: [...indexesOf(first.Plan)],
   };
-}
-
-interface Pool {
-  acquireConnection(): Promise<unknown>;
-  releaseConnection(connection: unknown): Promise<void>;
-}
-
-interface Connection {
-  query(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 function* indexesOf(node: PlanNode): Generator<string> {

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
 
-/** What a query needs of the driver's connection. */
+/** What a pipeline needs of the driver's connection. */
 interface Connection {
   readonly stream: Writable;
   /** The texts of the prepared statements, by name. */
@@ -11,6 +11,8 @@ interface Connection {
   describe(object: { type: 'P'; name: string }): void;
   execute(portal: object): void;
   sync(): void;
+  on(event: 'readyForQuery' | 'end', listener: () => void): this;
+  off(event: 'readyForQuery' | 'end', listener: () => void): this;
 }
 
 interface Field {
@@ -52,19 +54,31 @@ export type PreparedStatements<Rows extends readonly unknown[]> = readonly [
 /** The rows of each statement. */
 export type RowsOfEach<Rows extends readonly unknown[]> = { [Index in keyof Rows]: Rows[Index][] };
 
+/** What a statement did. */
+export interface StatementResult {
+  rows: unknown[];
+  /** The first word of the server's command tag: `SELECT`, `INSERT`, `COMMIT`. */
+  command: string;
+  /** Rows that were read or written; null if the command has no such number. */
+  rowCount: number | null;
+}
+
 /**
  * Statements that are sent at once, as an object with the methods that `pg.Client` calls. If one fails, the server executes
  * none of those after it. Unlike the driver's own query, it has the server describe the columns of a prepared statement
  * only once: the server never changes them.
  */
-export class DirectQuery {
-  /** The rows of each statement. Rejects with the driver's or the server's error. */
-  readonly rows: Promise<unknown[][]>;
+export class Pipeline {
+  /**
+   * What each statement did. Rejects with the driver's or the server's error; with the server's when the session is ready
+   * for the next statement or has ended, so that the state of its transaction is known.
+   */
+  readonly results: Promise<StatementResult[]>;
   readonly statements: readonly PreparedStatement[];
   readonly #types: pg.CustomTypesConfig;
-  readonly #resolve: (rows: unknown[][]) => void;
+  readonly #resolve: (results: StatementResult[]) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #received: unknown[][];
+  readonly #received: StatementResult[];
   readonly #readers: (RowReader | undefined)[];
   /** The index of the statement whose results arrive. */
   #current = 0;
@@ -75,10 +89,10 @@ export class DirectQuery {
   constructor(statements: readonly PreparedStatement[], types: pg.CustomTypesConfig) {
     this.statements = statements;
     this.#types = types;
-    this.#received = statements.map(() => []);
+    this.#received = statements.map(() => ({ rows: [], command: '', rowCount: null }));
     this.#readers = statements.map(() => undefined);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown[][]>();
-    this.rows = promise;
+    const { promise, resolve, reject } = Promise.withResolvers<StatementResult[]>();
+    this.results = promise;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -164,11 +178,17 @@ export class DirectQuery {
     } catch (error) {
       this.#failure = error;
     }
-    this.#received[this.#current]?.push(row);
+    this.#received[this.#current]?.rows.push(row);
   }
 
-  handleError(error: unknown): void {
-    this.#reject(this.#failure ?? error);
+  handleError(error: unknown, connection: Connection): void {
+    this.#failure ??= error;
+    if (!(error instanceof pg.DatabaseError)) return this.#reject(this.#failure);
+    const reject = () => {
+      connection.off('readyForQuery', reject).off('end', reject);
+      this.#reject(this.#failure);
+    };
+    connection.on('readyForQuery', reject).on('end', reject);
   }
 
   handleReadyForQuery(): void {
@@ -176,13 +196,19 @@ export class DirectQuery {
     else this.#reject(this.#failure);
   }
 
-  handleCommandComplete(): void {
+  /** @param message.text the command tag: `INSERT 0 1`, `UPDATE 2`, `CREATE TABLE` */
+  handleCommandComplete({ text }: { text: string }): void {
     // A statement that returns nothing has no description.
     if (this.#readers[this.#current] === undefined) this.handleRowDescription({ fields: [] });
+    const result = this.#received[this.#current] as StatementResult;
+    const words = text.split(' ');
+    const count = Number(words.at(-1));
+    result.command = words[0] as string;
+    result.rowCount = Number.isNaN(count) ? null : count;
     this.#current += 1;
   }
 
   handleEmptyQuery(): void {
-    // A statement is never empty.
+    this.#current += 1;
   }
 }

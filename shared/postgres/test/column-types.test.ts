@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { instantFromPostgres } from '../src/instant-from-postgres.ts';
+import { instantFromPostgres } from '../src/column-types.ts';
 
 test.each([
   ['2026-11-20 09:30:00+00', '2026-11-20T09:30:00.000Z'],

@@ -1,0 +1,74 @@
+import { markFailed } from '@tocsin/runtime';
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import { DatabaseCallError } from './database-call-error.ts';
+import { failureOfSqlState, recordFailure, recordUnknownOutcome } from './database-failure.ts';
+import { Pipeline, type PreparedStatement, type StatementResult } from './pipeline.ts';
+import type { PooledConnection, RunningStatement } from './pooled-connection.ts';
+import { startStatementSpan, summaryOf } from './statement-spans.ts';
+
+const DISK_FULL = '53100';
+
+/** Begins a statement that changes nothing. */
+const READ = /^\s*(?:select|set|show)\b/i;
+
+/**
+ * Runs statements on a connection of a pool in one round trip, watched and with their deadline. If one fails, the server
+ * executes none of those after it.
+ * @param options.mayWrite whether they may have changed something if their results are lost; by default that follows from
+ *   their texts, as they are a transaction of their own
+ */
+export async function runStatements(
+  connection: PooledConnection,
+  statements: readonly PreparedStatement[],
+  { mayWrite }: { mayWrite?: boolean } = {},
+): Promise<StatementResult[]> {
+  const { watch, counts } = connection.pool;
+  const span = startStatementSpan(connection, () =>
+    statements.map(({ name, text }) => name || summaryOf(text)).join(', '),
+  );
+  const running = watch.started(connection, statements.length);
+  const pipeline = new Pipeline(statements, columnTypes);
+  try {
+    void connection.query(pipeline);
+    const results = await pipeline.results;
+    watch.ended(running, true);
+    return results;
+  } catch (error) {
+    const isResponse = error instanceof pg.DatabaseError;
+    watch.ended(running, isResponse);
+    // Instead of the stack of the socket that received the error.
+    if (isResponse) Error.captureStackTrace(error);
+    const explained = explainFailure(running, error as Error);
+    const failure = failureOf(explained, connection);
+    recordFailure(explained, failure);
+    counts.failed[isResponse && error.code === DISK_FULL ? 'disk_full' : failure] += 1;
+    if (span !== undefined) markFailed(span, explained);
+    // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
+    if (failure === 'unable') connection.doNotReuse();
+    if (failure === 'unreachable' && (mayWrite ?? statements.some(({ text }) => !READ.test(text)))) {
+      recordUnknownOutcome(explained);
+    }
+    throw explained;
+  } finally {
+    span?.end();
+  }
+}
+
+function failureOf(error: Error, connection: PooledConnection) {
+  if (error instanceof DatabaseCallError) return error.failure;
+  if (error instanceof pg.DatabaseError) return failureOfSqlState(error.code ?? '');
+  return connection.isLost ? 'unreachable' : 'refused';
+}
+
+/** What a caller learns when a statement fails: why this process has cancelled it or destroyed its connection. */
+function explainFailure({ connection, cancelled }: RunningStatement, error: Error): Error {
+  const { failure } = connection;
+  if (cancelled?.reason === 'client_gone')
+    return new DatabaseCallError('abandoned', 'the client has gone', { cause: error });
+  // A new error for each statement, because the statement is put into the message.
+  if (failure !== undefined) return new DatabaseCallError(failure.failure, failure.message, { cause: error });
+  return cancelled === undefined
+    ? error
+    : new DatabaseCallError('timeout', 'the statement took too long', { cause: error });
+}

@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RequestWork, runForRequest } from '@tocsin/runtime';
+import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
+import {
+  commitWith,
+  databaseFailure,
+  isOutcomeUnknown,
+  type Knex,
+  openDatabase,
+  runOnce,
+  runTogether,
+} from '../src/index.ts';
+
+let server: TestDatabase;
+/** Another pool, which looks at the server and ends sessions there. */
+let observer: Knex;
+let proxy: TcpProxy;
+/** A pool of one connection, through the proxy. */
+let pool: Knex;
+
+const openPool = (url: string) =>
+  openDatabase({ url, schema: 'public', application: 'test', poolSize: 1, deadlines: { silence: 300, probe: 300 } });
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  observer = openPool(server.adminUrl);
+  await observer.raw('create table notes (text text primary key)');
+  await observer.raw('create table parents (id int primary key)');
+  await observer.raw('create table children (parent int references parents deferrable initially deferred)');
+});
+afterAll(async () => {
+  await observer.destroy();
+  await server.drop();
+});
+beforeEach(async () => {
+  proxy = await tcpProxy(server.adminUrl);
+  pool = openPool(proxy.url);
+});
+afterEach(async () => {
+  proxy.restore();
+  await pool.destroy();
+  await proxy.close();
+  await observer('notes').delete();
+});
+
+const errorOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(work).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+const insert = (text: string) => ({ name: 'insert', text: 'insert into notes values ($1)', values: [text] });
+const DIVIDE = { name: '', text: 'select 1 / 0', values: [] };
+const notes = async () => observer('notes').orderBy('text').pluck<string[]>('text');
+
+/** The process of the server that executes the statements of a connection. */
+const backend = async (db: Knex): Promise<number> => {
+  const [row] = await runOnce<{ pid: number }>(db, 'select pg_backend_pid() as pid', []);
+  return row!.pid;
+};
+const terminate = async (pid: number) => observer.raw('select pg_terminate_backend(?, 5000)', [pid]);
+
+describe('statements that are sent together outside of a transaction', () => {
+  test('take effect together or not at all, and the connection works on', async () => {
+    const pid = await backend(pool);
+    for (const statements of [
+      [insert('a'), DIVIDE],
+      [DIVIDE, insert('a')],
+      [insert('a'), insert('a')],
+    ]) {
+      expect(databaseFailure(await errorOf(runTogether(pool, statements)))).toBe('refused');
+    }
+    expect(await notes()).toEqual([]);
+    await runTogether(pool, [insert('b'), insert('c')]);
+    expect([await notes(), await backend(pool)]).toEqual([['b', 'c'], pid]);
+  });
+});
+
+describe('a transaction', () => {
+  test('whose statement has failed is rolled back, and its connection is used again', async () => {
+    const pid = await backend(pool);
+    const attempts: ((trx: Knex.Transaction) => Promise<unknown>)[] = [
+      async (trx) => trx.raw('select 1 / 0'),
+      async (trx) => [await trx('notes').insert({ text: 'a' }), await trx.raw('select 1 / 0')],
+      async (trx) => Promise.all([trx('notes').insert({ text: 'a' }), trx.raw('select 1 / 0'), trx.raw('select 1')]),
+      async (trx) => runTogether(trx, [insert('a'), DIVIDE]),
+      async (trx) => [await runTogether(trx, [insert('a')]), await commitWith(trx, [DIVIDE])],
+    ];
+    for (const work of attempts) expect(await errorOf(pool.transaction(work))).toMatchObject({ code: '22012' });
+    expect([await notes(), await backend(pool)]).toEqual([[], pid]);
+  });
+
+  test('whose function ignores that a statement has failed is not reported as committed', async () => {
+    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitWith(trx, [])]) {
+      const error = await errorOf(
+        pool.transaction(async (trx) => {
+          await trx('notes').insert({ text: 'a' });
+          await errorOf(trx.raw('select 1 / 0'));
+          await end(trx);
+        }),
+      );
+      expect(error).toMatchObject({ failure: 'refused', message: expect.stringContaining('was rolled back') });
+    }
+    expect(await notes()).toEqual([]);
+  });
+
+  test('whose COMMIT fails leaves its connection to others', async () => {
+    const pid = await backend(pool);
+    const error = await errorOf(pool.transaction(async (trx) => trx('children').insert({ parent: 1 })));
+    expect(error).toMatchObject({ code: '23503' });
+    expect(await backend(pool)).toBe(pid);
+  });
+
+  test('whose COMMIT is executed and not answered has an unknown outcome', async () => {
+    for (const commit of [async () => undefined, async (trx: Knex.Transaction) => commitWith(trx, [insert('b')])]) {
+      await observer('notes').delete();
+      const error = await errorOf(
+        pool.transaction(async (trx) => {
+          await trx('notes').insert({ text: 'a' });
+          void proxy.stallAfter(1);
+          await commit(trx);
+        }),
+      );
+      expect([databaseFailure(error), isOutcomeUnknown(error)]).toEqual(['unreachable', true]);
+      proxy.restore();
+      expect(await notes()).toContain('a');
+      expect((await pool.raw('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    }
+  });
+
+  test('that loses its connection has no effect, and the next one uses another connection', async () => {
+    let pid = 0;
+    const error = await errorOf(
+      pool.transaction(async (trx) => {
+        await trx('notes').insert({ text: 'a' });
+        pid = await backend(trx);
+        await terminate(pid);
+        await trx('notes').insert({ text: 'b' });
+      }),
+    );
+    expect([databaseFailure(error), isOutcomeUnknown(error)]).toEqual(['unreachable', false]);
+    expect(await notes()).toEqual([]);
+    expect(await backend(pool)).not.toBe(pid);
+  });
+
+  test('that cannot be rolled back reports why it failed', async () => {
+    for (const lose of [async (pid: number) => terminate(pid), async () => proxy.stall()]) {
+      const failed = new Error('the work has failed');
+      const error = await errorOf(
+        pool.transaction(async (trx) => {
+          await trx('notes').insert({ text: 'a' });
+          await lose(await backend(trx));
+          throw failed;
+        }),
+      );
+      expect(error).toBe(failed);
+      proxy.restore();
+      await pool('notes').insert({ text: 'b' });
+      expect(await notes()).toEqual(['b']);
+      await observer('notes').delete();
+    }
+  });
+
+  test('whose statement was cancelled leaves its connection to nobody', async () => {
+    const reading = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
+    let pid = 0;
+    const error = await errorOf(
+      runForRequest(reading, async () =>
+        pool.transaction(async (trx) => {
+          pid = await backend(trx);
+          await trx.raw('select pg_sleep(60)');
+        }),
+      ),
+    );
+    expect(databaseFailure(error)).toBe('abandoned');
+    expect(await backend(pool)).not.toBe(pid);
+    await eventually(async () => {
+      const { rows } = await observer.raw('select 1 from pg_stat_activity where pid = ?', [pid]);
+      return rows.length === 0;
+    });
+  });
+
+  test('is over at the end of its function, and contains no other one', async () => {
+    const kept: Knex.Transaction[] = [];
+    await pool.transaction(async (trx) => void kept.push(trx));
+    await pool.transaction(async (trx) => {
+      kept.push(trx);
+      await trx.raw('select 1');
+    });
+    await errorOf(
+      pool.transaction(async (trx) => {
+        kept.push(trx);
+        throw new Error('rolled back');
+      }),
+    );
+    for (const trx of kept) {
+      expect(await errorOf(trx('notes').insert({ text: 'a' }))).toMatchObject({
+        message: expect.stringContaining('the transaction is over'),
+      });
+    }
+    const nested = pool.transaction(async (trx) => trx.transaction(async () => undefined));
+    expect(await errorOf(nested)).toMatchObject({ message: 'a transaction cannot begin in another one' });
+    expect(await notes()).toEqual([]);
+  });
+});
+
+test('a pool that is closed waits for what runs, and refuses what waits and what comes later', async () => {
+  const other = openPool(server.adminUrl);
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const running = other.transaction(async (trx) => {
+    await trx.raw('select 1');
+    begun.resolve();
+    await held.promise;
+    await trx('notes').insert({ text: 'a' });
+  });
+  await begun.promise;
+  const waiting = errorOf(other.raw('select 1'));
+  const closed = other.destroy();
+  const later = await errorOf(other.raw('select 1'));
+  held.resolve();
+  await Promise.all([running, closed]);
+  for (const error of [await waiting, later]) {
+    expect(error).toMatchObject({ message: 'the pool of connections is closed' });
+  }
+  expect(await notes()).toEqual(['a']);
+});
