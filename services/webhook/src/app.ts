@@ -15,7 +15,7 @@ import { feedCursors } from './feed/feed-cursors.ts';
 import { feedEpoch } from './feed/feed-epoch.ts';
 import { feedMetrics } from './feed/feed-metrics.ts';
 import { startFeedTails } from './feed/feed-tails.ts';
-import { handleEvents } from './deliveries/handle-events.ts';
+import { recordAndQueueDeliveries } from './deliveries/record-and-queue-deliveries.ts';
 import { deleteExpiredData, giveUpDeliveries } from './deliveries/housekeeping.ts';
 import { webhookMetrics } from './queue/metrics.ts';
 import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
@@ -93,7 +93,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     waitingPlaces: waitingPlaces(config.waiting),
     description: new URL('../openapi.json', import.meta.url),
     consumers: [
-      { queue: QUEUES.webhookFeed, handleBatch: async (events, trx) => handleEvents(queueing, { events, trx }) },
+      {
+        queue: QUEUES.webhookFeed,
+        handleBatch: async (events, trx) => recordAndQueueDeliveries(queueing, { events, trx }),
+      },
     ],
     periodicTasks: [
       {

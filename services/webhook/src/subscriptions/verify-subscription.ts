@@ -4,7 +4,7 @@ import { HOW_TO_ALLOW } from '@tocsin/safe-http';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { setActive, findLastIncidentNumber } from './change-status.ts';
-import { checkReceiver } from './check-receiver.ts';
+import { sendVerification } from './send-verification.ts';
 import type { SubscriptionCommand, Dependencies } from '../dependencies.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function verifySubscription(
   const { workspaceId, id } = command;
   const subscription = await subscriptionStore(database, workspaceId).get(id);
   checkNotRevoked(subscription);
-  const outcome = await checkReceiver(dependencies, { subscription, requestId: command.requestId });
+  const outcome = await sendVerification(dependencies, { subscription, requestId: command.requestId });
   if (outcome.kind === 'failure') throw verificationFailed(outcome);
   const lastIncidentNumber = await findLastIncidentNumber(dependencies, workspaceId);
 

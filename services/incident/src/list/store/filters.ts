@@ -110,11 +110,11 @@ function mrrCondition(mrr: NonNullable<ListFilters['mrr']>, conversions: readonl
   const sum =
     mrr.currency === null
       ? sql`(select case when count(*) = count(factor)
-              then coalesce(round(sum((told ->> 'amount_minor')::numeric * factor)), 0) end
-            from jsonb_array_elements(i.mrr) as told
-            cross join lateral (select case told ->> 'currency' ${join(factors, ' ')} end as factor) as converted)`
-      : sql`(select coalesce(sum((told ->> 'amount_minor')::numeric), 0)
-            from jsonb_array_elements(i.mrr) as told where told ->> 'currency' = ${mrr.currency})`;
+              then coalesce(round(sum((amount ->> 'amount_minor')::numeric * factor)), 0) end
+            from jsonb_array_elements(i.mrr) as amount
+            cross join lateral (select case amount ->> 'currency' ${join(factors, ' ')} end as factor) as converted)`
+      : sql`(select coalesce(sum((amount ->> 'amount_minor')::numeric), 0)
+            from jsonb_array_elements(i.mrr) as amount where amount ->> 'currency' = ${mrr.currency})`;
   // `coalesce` makes Postgres estimate that half of the rows pass, so it reads along the order of the list. That is
   // right here: if few incidents pass, the prefilter has replaced this condition by their IDs.
   return sql`(i.affected_customers is not null and i.mrr is not null and coalesce(${compare(sum, mrr)}, false))`;

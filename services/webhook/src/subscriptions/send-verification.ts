@@ -27,7 +27,7 @@ const SLOT_RETRIES = { tries: 20, pause: 100 };
  * Sends one signed request to a subscription's receiver, within the windows for checks and the slots for all requests.
  * @throws DomainError `rate_limited` when a limit is reached, `invalid_resource_state` when the subscription is revoked
  */
-export async function checkReceiver(dependencies: Dependencies, check: Check): Promise<Outcome> {
+export async function sendVerification(dependencies: Dependencies, check: Check): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await tryCheck(dependencies, check);
     if (outcome.kind !== 'refused') return outcome;

@@ -20,7 +20,7 @@ interface Batch {
  * Records a batch of events in the feed, in their order, queues the deliveries of new incidents, and commits (contract:
  * Event feed, Deliveries). The feed recognises its duplicates itself, for as long as it has the event.
  */
-export async function handleEvents(
+export async function recordAndQueueDeliveries(
   dependencies: QueueDependencies & { onRecorded: (workspaceIds: readonly number[]) => void },
   { events, trx }: Batch,
 ): Promise<HandledBatch> {
