@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { SERVICE_NAMES, SERVICES } from '@tocsin/contracts';
 import { ConfigError } from '@tocsin/runtime';
 import { gatewayConfig, gatewayDatabase } from '../src/config.ts';
 
 const required = {
   TOCSIN_SECRET_KEYS: 'k:x',
-  INCIDENT_URL: 'http://127.0.0.1:1',
-  CATALOG_URL: 'http://127.0.0.1:2',
-  CUSTOM_FIELD_URL: 'http://127.0.0.1:3',
-  WEBHOOK_URL: 'http://127.0.0.1:4',
+  ...Object.fromEntries(SERVICE_NAMES.map((name, index) => [SERVICES[name].address, `http://127.0.0.1:${index + 1}`])),
 };
 
 describe('the settings', () => {

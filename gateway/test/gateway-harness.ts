@@ -12,6 +12,7 @@ import {
   type Route,
   type RouteRequest,
 } from '@tocsin/http';
+import { SERVICE_NAMES, SERVICES } from '@tocsin/contracts';
 import { MemoryBroker } from '@tocsin/messaging';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase, TEST_SECRET_KEYS } from '@tocsin/testing';
@@ -266,10 +267,9 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     PORT: '0',
     GATEWAY_DATABASE_URL: database.url(schema.name),
     TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+    ...Object.fromEntries(SERVICE_NAMES.map((name) => [SERVICES[name].address, 'http://127.0.0.1:9'])),
     INCIDENT_URL: options.incidentUrl ?? incident.url,
     CATALOG_URL: catalog.url,
-    CUSTOM_FIELD_URL: 'http://127.0.0.1:9',
-    WEBHOOK_URL: 'http://127.0.0.1:9',
     ...options.env,
   };
   const config = gatewayConfig(env);
