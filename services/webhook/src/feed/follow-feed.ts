@@ -1,6 +1,6 @@
-import type { EventStream, Waiting } from '@tocsin/http';
+import { type EventStream, inTurn, type Waiting } from '@tocsin/http';
 import type { FeedFollower, FeedTails } from './feed-tails.ts';
-import { type FeedContext, type FeedQuery, readFeed } from './read-feed.ts';
+import { type FeedContext, type FeedQuery, type PageSize, readFeed } from './read-feed.ts';
 
 export interface FollowContext extends FeedContext {
   tails: FeedTails;
@@ -18,12 +18,14 @@ export interface FollowedPage {
 export interface FollowedFeed extends Omit<FeedQuery, 'after'> {
   /** The position of the reader's cursor; undefined if it has none. */
   after: number | undefined;
-  /** Reads the first page. */
-  readFirst: (limit: number) => Promise<FollowedPage>;
+  /** Reads the first page, of at most this size. */
+  readFirst: (size: PageSize) => Promise<FollowedPage>;
 }
 
-/** Events that a stream reads at once; its client may be slow. */
-const STREAM_PAGE = 25;
+/** What a stream reads at once; its client may be slow. */
+const STREAM_PAGE: PageSize = { limit: 25, maxBytes: 1_048_576 };
+/** Bytes from which the pages of a workspace's streams are read in turn, and at most half of the time. */
+const LARGE_PAGE = 262_144;
 
 /**
  * Reads the first page of a reader; if it has no events, waits for some (contract: Waiting and streaming). Without any,
@@ -67,7 +69,7 @@ export async function openStream(
   { waiting, idOf }: { waiting: Waiting; idOf: (position: number) => string },
 ): Promise<EventStream> {
   const { signal } = waiting;
-  const query = { ...feed, limit: STREAM_PAGE };
+  const query = { ...feed, ...STREAM_PAGE };
   waiting.begin();
   const follower = context.tails.follow(query.workspaceId);
   signal.addEventListener('abort', follower.leave);
@@ -78,6 +80,7 @@ export async function openStream(
     throw error;
   });
   let { position, hasMore } = first;
+  let isLarge = bytesOf(first) >= LARGE_PAGE;
   const partOf = (page: FollowedPage) => ({
     events: page.events.map((event) => ({ id: idOf(event.position), event: event.type, data: event.body })),
     position: () => idOf(page.position),
@@ -92,7 +95,9 @@ export async function openStream(
       for (;;) {
         if (!hasMore) await follower.waitBehind(position, signal);
         if (signal.aborted) return undefined;
-        const page = await readOn(context, { ...query, after: position }, follower);
+        const read = async () => readOn(context, { ...query, after: position }, follower);
+        const page = isLarge && hasMore ? await inTurn(query.workspaceId, read) : await read();
+        isLarge = bytesOf(page) >= LARGE_PAGE;
         const hasMoved = page.position > position;
         ({ position, hasMore } = page);
         if (hasMoved) return partOf(page);
@@ -101,9 +106,11 @@ export async function openStream(
   };
 }
 
+const bytesOf = ({ events }: FollowedPage) => events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+
 /** From the tail if it has the events; readers behind it read pages of their own. */
 const readOn = async (context: FollowContext, query: FeedQuery, follower: FeedFollower): Promise<FollowedPage> =>
   follower.read(query) ?? readFeed(context, query);
 
 const readFirst = async ({ after, ...feed }: FollowedFeed, follower: FeedFollower): Promise<FollowedPage> =>
-  (after === undefined ? undefined : follower.read({ ...feed, after })) ?? feed.readFirst(feed.limit);
+  (after === undefined ? undefined : follower.read({ ...feed, after })) ?? feed.readFirst(feed);

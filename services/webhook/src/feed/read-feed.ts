@@ -8,11 +8,17 @@ export interface FeedContext {
   database: Knex;
 }
 
-export interface FeedQuery extends FeedFilter {
+/** How much is read at once, at most. */
+export interface PageSize {
+  limit: number;
+  /** Default: as many as a page has. One event may have more. */
+  maxBytes?: number;
+}
+
+export interface FeedQuery extends FeedFilter, PageSize {
   workspaceId: number;
   /** The position behind which events are read. */
   after: number;
-  limit: number;
   /** Events that were recorded earlier are hidden; null: none. */
   visibleFrom?: Instant | null;
 }
@@ -52,10 +58,10 @@ export const endOfFeed = async ({ database }: FeedContext, workspaceId: number):
   feedReader(database).head(workspaceId);
 
 async function read({ database }: FeedContext, query: FeedQuery & { skipsDeleted: boolean }): Promise<FeedPage> {
-  const { visibleFrom = null } = query;
+  const { visibleFrom = null, maxBytes = MAX_PAGE_BYTES } = query;
   const { head, swept, after, nextRecordedAt, events, hasMore } = await feedReader(database).read({
     ...query,
-    maxBytes: MAX_PAGE_BYTES,
+    maxBytes,
   });
   const isHidden = visibleFrom !== null && nextRecordedAt !== null && nextRecordedAt < visibleFrom;
   // A position beyond the end is one that a restored database has lost.

@@ -7,7 +7,7 @@ import type { FeedCursors } from '../feed-cursors.ts';
 import type { FeedEpoch } from '../feed-epoch.ts';
 import type { FeedTails } from '../feed-tails.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
-import { endOfFeed, readFeed, readFeedFrom } from '../read-feed.ts';
+import { endOfFeed, type PageSize, readFeed, readFeedFrom } from '../read-feed.ts';
 import type { FeedApi } from './contracts.ts';
 import { type FeedRequest, readFeedRequest } from './request.ts';
 
@@ -37,7 +37,7 @@ export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
     const seconds = waiting.mayWait ? (query.wait ?? 0) : 0;
     const page =
       seconds === 0
-        ? await feed.readFirst(feed.limit)
+        ? await feed.readFirst(feed)
         : await waitForPage(dependencies, feed, { waiting, milliseconds: 1_000 * seconds });
     const events = new JsonRows<never>();
     // The text as it is, so that no value changes.
@@ -59,11 +59,11 @@ async function followedFeed(
   const query = { ...filter, workspaceId, visibleFrom: hiddenBefore };
   if ('after' in start) {
     const after = dependencies.cursors.decode(options.epoch, workspaceId, start.after);
-    return { ...query, after, readFirst: async (limit) => readFeed(dependencies, { ...query, after, limit }) };
+    return { ...query, after, readFirst: async (size) => readFeed(dependencies, { ...query, ...size, after }) };
   }
   if ('since' in start || start.from === 'beginning') {
     const since = 'since' in start ? start.since : null;
-    const readFirst = async (limit: number) => readFeedFrom(dependencies, { ...query, since, limit });
+    const readFirst = async (size: PageSize) => readFeedFrom(dependencies, { ...query, ...size, since });
     return { ...query, after: undefined, readFirst };
   }
   const readFirst = async () => ({
