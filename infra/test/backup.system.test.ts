@@ -224,8 +224,8 @@ describe('a file that cannot be restored', () => {
       [await changed('more.backup', (text) => Buffer.concat([text, Buffer.from('{}')])), /something after its end/],
       [await changed('format.backup', replaced('"tocsin_backup":1', '"tocsin_backup":2')), /format that this release/],
       [
-        await changed('newer.backup', replaced('20261120100000_create_identity', '20361120100000_create_identity')),
-        /with migrations that this Tocsin .* does not have \(gateway: 20361120100000_create_identity\)/,
+        await changed('newer.backup', replaced('20261124120000_create_schema', '20361124120000_create_schema')),
+        /with migrations that this Tocsin .* does not have \(gateway: 20361124120000_create_schema\)/,
       ],
     ];
     for (const [file, message] of cases) {

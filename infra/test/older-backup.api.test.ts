@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -12,11 +12,11 @@ import { importDatabase } from '../backup/import-database.ts';
 import { readBackup } from '../backup/read-backup.ts';
 import { withSession } from '../backup/session.ts';
 import { APP_NAMES, APPS } from '../apps.ts';
-import { migrateConfig } from '../migrate/config.ts';
+import { type MigrateConfig, migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 
 const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema);
-/** The last migration of each schema, which the earlier release did not have. */
+/** The migrations of each schema that the earlier release had. */
 const only = new Map<string, Set<string>>();
 let folder: string;
 let file: string;
@@ -34,7 +34,15 @@ function newDatabase(): string {
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tocsin-older-backup-'));
   file = path.join(folder, 'older.backup');
-  for (const { name, migrations } of SCHEMAS) only.set(name, new Set((await listMigrations(migrations)).slice(0, -1)));
+  for (const { name, migrations } of SCHEMAS) {
+    const names = await listMigrations(migrations);
+    only.set(name, new Set(names));
+    await mkdir(migrationsOf(name));
+    for (const each of names) {
+      await symlink(path.join(migrations, `${each}.ts`), path.join(migrationsOf(name), `${each}.ts`));
+    }
+    await writeFile(path.join(migrationsOf(name), '29990101000000_later.ts'), LATER);
+  }
 });
 afterAll(async () => {
   await withSession(testServers().databaseUrl, async (client) => {
@@ -43,6 +51,21 @@ afterAll(async () => {
   });
   await rm(folder, { recursive: true });
 });
+
+/** What a later release does in each schema. */
+const LATER = `export const up = async (knex) => {
+  await knex.schema.createTable('later', (table) => void table.text('note'));
+  if (await knex.schema.hasTable('api_keys'))
+    await knex.schema.alterTable('api_keys', (table) => void table.text('note').notNullable().defaultTo('none'));
+};`;
+const migrationsOf = (schema: string) => path.join(folder, schema);
+
+/** The settings with which the later release migrates. */
+function laterConfig(url: string): MigrateConfig {
+  const config = migrateConfig({ DATABASE_URL: url });
+  const targets = config.targets.map((target) => ({ ...target, migrations: migrationsOf(target.schema) }));
+  return { ...config, targets };
+}
 
 const VALUES = ['tab\tand \\ and \\N', '', 'new\nline\r', '\u{1f525} "quoted"'];
 
@@ -71,7 +94,7 @@ const readNames = async (url: string) =>
 
 test('a backup of an earlier release is loaded with its migrations, and then migrated', async () => {
   const source = newDatabase();
-  await migrateAll(migrateConfig({ DATABASE_URL: source }), () => undefined, only);
+  await migrateAll(laterConfig(source), () => undefined, only);
   await withSession(source, async (client) => {
     await client.query(`insert into gateway.workspaces (slug, name) values ('acme', 'Acme')`);
     await client.query(
@@ -91,7 +114,7 @@ test('a backup of an earlier release is loaded with its migrations, and then mig
   expect(secrets).toEqual({ 'secret-keys': 'k1:AAAA' });
 
   const target = newDatabase();
-  const config = migrateConfig({ DATABASE_URL: target });
+  const config = laterConfig(target);
   await migrateAll(config, () => undefined, only);
   await withSession(target, async (client) => importDatabase(client, file));
   await migrateAll(config, () => undefined);
@@ -99,16 +122,16 @@ test('a backup of an earlier release is loaded with its migrations, and then mig
   expect((await readNames(target)).map(({ name }) => name)).toEqual(VALUES);
   await withSession(target, async (client) => {
     const { rows } = await client.query(
-      `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes, replaced_by)
-       values (1, 'next', 'x', 'x', '{}', 1) returning id`,
+      `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes)
+       values (1, 'next', 'x', 'x', '{}') returning id, note`,
     );
-    expect(rows).toEqual([{ id: String(VALUES.length + 1) }]);
+    expect(rows).toEqual([{ id: String(VALUES.length + 1), note: 'none' }]);
   });
 });
 
 test('a backup that does not fit the schemas changes nothing', async () => {
   const target = newDatabase();
-  await migrateAll(migrateConfig({ DATABASE_URL: target }), () => undefined);
+  await migrateAll(laterConfig(target), () => undefined);
   await withSession(target, async (client) => {
     await client.query(`insert into gateway.workspaces (slug, name) values ('kept', 'Kept')`);
     await expect(importDatabase(client, file)).rejects.toThrow(

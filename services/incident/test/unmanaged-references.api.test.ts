@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
 import { asService, asUser, httpClient } from '@tocsin/testing';
-import { down, up } from '../migrations/20261124031500_count_service_references.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;
@@ -149,21 +148,6 @@ test('changes at the same time are counted, whatever values they leave and reach
     (a, b) => b.incident_count - a.incident_count || Buffer.compare(bytes(a.value), bytes(b.value)),
   );
   expect(await ask(7)).toEqual({ references, truncated: false });
-});
-
-test('the migration counts the incidents that exist', async () => {
-  const workspaces = [1, 4, 6, 7];
-  const before = await Promise.all(workspaces.map(ask));
-  const database = openOwnDatabase(service);
-  const stored = async () =>
-    database('service_references').whereNot('workspace_id', 9).orderByRaw('workspace_id, value');
-  const counted = await stored();
-  await down(database);
-  await up(database);
-  expect(counted.length).toBeGreaterThan(100);
-  expect(await stored()).toEqual(counted);
-  await database.destroy();
-  expect(await Promise.all(workspaces.map(ask))).toEqual(before);
 });
 
 test('only services may call the route', async () => {

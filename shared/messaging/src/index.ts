@@ -26,8 +26,6 @@ export { type ConsumerOptions, type EventHandlers, startConsumer } from './consu
 export { claimInInbox, claimStatement, createInboxTable, INBOX_DAYS, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {
-  addTraceToOutbox,
-  addWorkspaceToOutbox,
   createDeadLetterTable,
   createOutboxTable,
   type NewEvent,

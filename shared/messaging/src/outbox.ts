@@ -90,22 +90,7 @@ export async function createOutboxTable(knex: Knex): Promise<void> {
     table.text('type').notNullable();
     table.text('body').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
-  });
-}
-
-/** Adds the trace to an outbox; for the migrations of a service that publishes. */
-export async function addTraceToOutbox(knex: Knex): Promise<void> {
-  await knex.schema.alterTable('outbox', (table) => {
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
-  });
-}
-
-/**
- * Adds the workspace to an outbox; for the migrations of a service that publishes. Rows without one, of a process that
- * does not know the column, take turns as one workspace.
- */
-export async function addWorkspaceToOutbox(knex: Knex): Promise<void> {
-  await knex.schema.alterTable('outbox', (table) => {
     table.bigInteger('workspace_id').notNullable().defaultTo(0);
     table.index(['workspace_id', 'id']);
   });

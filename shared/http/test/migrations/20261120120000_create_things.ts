@@ -8,7 +8,3 @@ export async function up(knex: Knex): Promise<void> {
     table.text('key').notNullable();
   });
 }
-
-export async function down(knex: Knex): Promise<void> {
-  await knex.schema.dropTable('things').dropTable('idempotency_keys');
-}

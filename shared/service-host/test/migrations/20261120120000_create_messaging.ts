@@ -5,7 +5,3 @@ export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
   await createInboxTable(knex);
 }
-
-export async function down(knex: Knex): Promise<void> {
-  await knex.schema.dropTable('inbox').dropTable('outbox');
-}

@@ -1,4 +1,4 @@
-import { createOutboxTable } from '@tocsin/messaging';
+import { createDeadLetterTable, createOutboxTable } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
@@ -13,6 +13,7 @@ export async function up(knex: Knex): Promise<void> {
     table.integer('rate_limit').checkPositive().comment('requests a minute; the default unless set');
     table.bigInteger('version').notNullable().defaultTo(1).comment('counts changes of the workspace and its users');
     timestamps(table, knex);
+    table.jsonb('quotas').notNullable().defaultTo('{}').comment('by name; null: unlimited; others have their defaults');
   });
 
   await knex.schema.createTable('users', (table) => {
@@ -27,6 +28,8 @@ export async function up(knex: Knex): Promise<void> {
     timestamps(table, knex);
     table.index(['workspace_id', 'version']);
   });
+  // Changes of users are read in pages.
+  await knex.raw('create index users_changes on users (workspace_id, version, id)');
   await knex.raw('create unique index users_email_key on users (workspace_id, lower(email))');
 
   await knex.schema.createTable('api_keys', (table) => {
@@ -39,13 +42,17 @@ export async function up(knex: Knex): Promise<void> {
     table.timestamp('expires_at', { precision: 3 });
     table.timestamp('revoked_at', { precision: 3 });
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+    table.bigInteger('replaced_by').references('api_keys.id').comment('the key of its rotation');
+  });
+
+  await knex.schema.createTable('identity_version', (table) => {
+    table.comment('one row, which every change of a workspace, a user or a key raises');
+    table.boolean('is_only_row').primary().checkIn(['true']);
+    table.bigInteger('version').notNullable();
   });
 
   await createOutboxTable(knex);
-}
-
-export async function down(knex: Knex): Promise<void> {
-  await knex.schema.dropTable('outbox').dropTable('api_keys').dropTable('users').dropTable('workspaces');
+  await createDeadLetterTable(knex);
 }
 
 function timestamps(table: Knex.CreateTableBuilder, knex: Knex): void {

@@ -1,10 +1,19 @@
+import { createDeadLetterTable, createOutboxTable } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 
 /** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
 export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createDeadLetterTable(knex);
   await knex.schema.createTable('workspace_versions', (table) => {
     table.bigInteger('workspace_id').primary();
     table.bigInteger('version').notNullable().comment('counts the changes of definitions');
+    table
+      .timestamp('changed_at', { precision: 3 })
+      .notNullable()
+      .defaultTo(knex.fn.now())
+      .index()
+      .comment('of the latest version: what changed lately is announced again');
   });
   await knex.schema.createTable('definitions', (table) => {
     table.bigIncrements('id');
@@ -31,8 +40,7 @@ export async function up(knex: Knex): Promise<void> {
     table.index(['workspace_id', 'version']);
     table.index(['workspace_id', 'sort_order', 'created_at', 'id']);
   });
-}
-
-export async function down(knex: Knex): Promise<void> {
-  await knex.schema.dropTable('definitions').dropTable('workspace_versions');
+  // Changes are read in pages, by version and ID. Active rows are counted at every create, for the quota.
+  await knex.raw('create index definitions_changes on definitions (workspace_id, version, id)');
+  await knex.raw('create index definitions_active on definitions (workspace_id) where archived_at is null');
 }

@@ -1,0 +1,98 @@
+import { createIdempotencyTable } from '@tocsin/http';
+import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/postgres';
+
+export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createDeadLetterTable(knex);
+  await createInboxTable(knex);
+  await createIdempotencyTable(knex);
+  await createConfiguration(knex);
+  await createReplicas(knex);
+  await createCatalog(knex);
+}
+
+async function createConfiguration(knex: Knex): Promise<void> {
+  await knex.schema.createTable('workspace_versions', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('version').notNullable().comment('counts the changes of teams, services and tiers');
+    table
+      .timestamp('changed_at', { precision: 3 })
+      .notNullable()
+      .defaultTo(knex.fn.now())
+      .index()
+      .comment('of the latest version: what changed lately is announced again');
+  });
+  await knex.schema.createTable('configurations', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.jsonb('service_tiers').notNullable().comment('the whole list, in rank order');
+  });
+}
+
+/**
+ * What this service needs to know of the gateway's users. `version` is the gateway's version of the workspace at which a
+ * row was as it stands here; older news of it is ignored.
+ */
+async function createReplicas(knex: Knex): Promise<void> {
+  await knex.schema.createTable('replica_versions', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('version').notNullable().comment('everything up to it is here');
+    table
+      .text('position')
+      .comment('of a pull that is not complete; null: the replica has all changes up to the version');
+  });
+  await knex.schema.createTable('replica_users', (table) => {
+    table.bigInteger('id').primary();
+    table.bigInteger('workspace_id').notNullable().index();
+    table.text('email').notNullable();
+    table.text('name').notNullable();
+    table.specificType('sort_name', 'text collate "C"').notNullable();
+    table.boolean('active').notNullable();
+    table.bigInteger('version').notNullable();
+  });
+}
+
+/** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
+async function createCatalog(knex: Knex): Promise<void> {
+  const common = (table: Knex.CreateTableBuilder) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('revision').notNullable();
+    table.text('name').notNullable();
+    table.specificType('sort_name', 'text collate "C"').notNullable().comment('what lists sort the name by');
+    table.text('slug').notNullable().comment('permanent, and taken for good');
+    table.text('description');
+    for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
+    table.timestamp('archived_at', { precision: 3 });
+    table.bigInteger('version').notNullable();
+    table.unique(['workspace_id', 'slug']);
+    table.index(['workspace_id', 'version']);
+  };
+  await knex.schema.createTable('teams', (table) => {
+    common(table);
+    table.bigInteger('parent_team_id').references('id').inTable('teams').index();
+    table.integer('member_count').notNullable().defaultTo(0).comment('members who are active users');
+    table.index(['workspace_id', 'sort_name', 'id']);
+  });
+  await knex.schema.createTable('services', (table) => {
+    common(table);
+    table.bigInteger('owner_team_id').references('id').inTable('teams');
+    table.text('tier').notNullable();
+    table.specificType('tags', 'text[]').notNullable();
+    table.text('external_id');
+    table.specificType('observability_names', 'text[]').notNullable();
+    table.index(['workspace_id', 'tier', 'sort_name', 'id']);
+  });
+  // Changes are read in pages, by version and ID. Active rows are counted at every create, for the quota.
+  for (const name of ['teams', 'services']) {
+    await knex.raw(`create index ${name}_changes on ${name} (workspace_id, version, id)`);
+    await knex.raw(`create index ${name}_active on ${name} (workspace_id) where archived_at is null`);
+  }
+  await knex.schema.createTable('team_members', (table) => {
+    table.bigInteger('team_id').notNullable().references('id').inTable('teams');
+    table.bigInteger('user_id').notNullable().index();
+    table.text('role').notNullable();
+    for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
+    table.primary(['team_id', 'user_id']);
+  });
+}

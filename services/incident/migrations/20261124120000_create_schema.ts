@@ -1,0 +1,488 @@
+import { createIdempotencyTable } from '@tocsin/http';
+import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/postgres';
+
+export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createDeadLetterTable(knex);
+  await createInboxTable(knex);
+  await createIdempotencyTable(knex);
+  await createConfigurations(knex);
+  await createReplicas(knex);
+  await createIncidents(knex);
+  await createValues(knex);
+  await createListIndexes(knex);
+  await createServiceReferences(knex);
+  await createTimeline(knex);
+  await createChat(knex);
+  await createStorage(knex);
+  await createKeyStorage(knex);
+}
+
+/** A workspace without a row has the defaults of `domain/configuration.ts`. */
+async function createConfigurations(knex: Knex): Promise<void> {
+  await knex.schema.createTable('configurations', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.jsonb('workflow_statuses').comment('the whole list, in workflow order');
+    table.jsonb('severities').comment('the whole list, most severe first');
+    table.jsonb('exchange_rates').comment('by currency');
+  });
+}
+
+/**
+ * What this service needs to know of other services' data. `version` is the owner's version of the workspace at which a
+ * row was as it stands here; older news of it is ignored.
+ */
+async function createReplicas(knex: Knex): Promise<void> {
+  await knex.schema.createTable('replica_versions', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.text('owner').notNullable();
+    table.bigInteger('version').notNullable().comment('everything up to it is here');
+    table
+      .bigInteger('workspace_version')
+      .notNullable()
+      .comment("the gateway's version of the workspace when last asked");
+    table
+      .text('position')
+      .comment('of a pull that is not complete; null: the replica has all changes up to the version');
+    table.primary(['workspace_id', 'owner']);
+  });
+  await knex.schema.createTable('replica_users', (table) => {
+    table.bigInteger('id').primary();
+    table.bigInteger('workspace_id').notNullable().index();
+    table.boolean('active').notNullable();
+    table.bigInteger('version').notNullable();
+  });
+  await knex.schema.createTable('replica_teams', (table) => {
+    table.bigInteger('id').primary();
+    table.bigInteger('workspace_id').notNullable().index();
+    table.text('name').notNullable();
+    table.text('slug').notNullable();
+    table.timestamp('archived_at', { precision: 3 });
+    table.bigInteger('version').notNullable();
+  });
+  await knex.schema.createTable('replica_services', (table) => {
+    table.bigInteger('id').primary();
+    table.bigInteger('workspace_id').notNullable();
+    table.text('slug').notNullable();
+    table.text('tier').notNullable();
+    table.bigInteger('owner_team_id');
+    table.timestamp('archived_at', { precision: 3 });
+    table.bigInteger('version').notNullable();
+    table.unique(['workspace_id', 'slug']);
+  });
+  await knex.schema.createTable('replica_tiers', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.text('key').notNullable();
+    table.integer('rank').notNullable();
+    table.primary(['workspace_id', 'key']);
+  });
+  await knex.schema.createTable('replica_fields', (table) => {
+    table.bigInteger('id').primary();
+    table.bigInteger('workspace_id').notNullable();
+    table.text('slug').notNullable();
+    table.timestamp('archived_at', { precision: 3 });
+    table.jsonb('definition').notNullable();
+    table.bigInteger('version').notNullable();
+    table.unique(['workspace_id', 'slug']);
+  });
+}
+
+async function createIncidents(knex: Knex): Promise<void> {
+  const folded = 'text collate "C"';
+  await knex.schema.createTable('incident_counters', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('last').notNullable();
+    // In the row that every create locks anyway: it writes nothing that was judged by an older configuration.
+    table
+      .bigInteger('configuration_version')
+      .notNullable()
+      .defaultTo(0)
+      .comment("counts the changes of the workspace's row in configurations");
+  });
+  await knex.schema.createTable('incidents', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('number').notNullable().comment('counts from 1 in each workspace; the human ID is INC-<number>');
+    table.bigInteger('revision').notNullable().defaultTo(1);
+    table.text('title').notNullable();
+    table.text('service').notNullable().defaultTo('');
+    table.specificType('regions', 'text[]').notNullable().defaultTo('{}');
+    table.text('severity').notNullable();
+    table.text('severity_mode').notNullable();
+    table.text('status').notNullable();
+    moment('status_changed_at');
+    table.text('issue_type').notNullable();
+    table.bigInteger('team_id');
+    table.text('slack_channel_id').notNullable().defaultTo('');
+    table.text('meet_url').notNullable().defaultTo('');
+    table.text('doc_url').notNullable().defaultTo('');
+    table.text('impact_summary').notNullable().defaultTo('');
+    table.text('short_title').notNullable().defaultTo('').comment('a part of names of chat channels');
+    table.text('customer_impact_status').notNullable();
+    moment('impact_started_at');
+    moment('first_reported_at');
+    moment('first_responded_at');
+    moment('recovered_at');
+    moment('ended_at').comment('the last change into a terminal status, while the status is terminal');
+    table.text('incident_manager').notNullable().defaultTo('');
+    table.specificType('incident_responders', 'text[]').notNullable().defaultTo('{}');
+    table.jsonb('custom_fields').notNullable().defaultTo('{}');
+    table.bigInteger('event_count').notNullable().defaultTo(0);
+    moment('last_event_at');
+    table.text('last_event_summary').notNullable().defaultTo('');
+    table.bigInteger('affected_customers').comment('null: never told');
+    table.jsonb('mrr').comment('[{ currency, amount_minor }]; null: never told');
+    moment('impact_as_of');
+    table.jsonb('latest_run').comment('the investigation run that started last');
+    table.bigInteger('run_count').notNullable().defaultTo(0);
+    moment('created_at').notNullable();
+    table.text('created_by').notNullable();
+    moment('archived_at');
+    table.bigInteger('archived_by');
+    // What lists filter, sort and count by, see createListIndexes.
+    table.specificType('service_folded', folded);
+    table.specificType('region_folded', folded).comment('the first region');
+    table
+      .specificType('region_keys', 'text[] collate "C"')
+      .notNullable()
+      .defaultTo('{}')
+      .comment('<workspace_id> <folded region>');
+    table.specificType('owner_folded', `${folded} generated always as (nullif(incident_manager, '')) stored`);
+    table
+      .specificType(
+        'diagnosis',
+        `smallint generated always as (
+          case latest_run ->> 'status'
+            when 'queued' then 1 when 'running' then 1
+            when 'completed' then 2
+            when 'failed' then 3 when 'cancelled' then 3
+            when 'unavailable' then 4
+            else 0
+          end) stored`,
+      )
+      .notNullable()
+      .comment('the place of the diagnosis in domain/diagnosis.ts');
+    table.unique(['workspace_id', 'number']);
+  });
+
+  await knex.schema.createTable('changelog', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('revision').notNullable();
+    table.text('actor').notNullable();
+    table.timestamp('changed_at', { precision: 3 }).notNullable();
+    table.jsonb('changes').notNullable().comment('[{ field, from, to }]');
+    table.index(['incident_id', 'id']);
+  });
+
+  await knex.schema.createTable('investigation_runs', (table) => {
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.text('run_id').notNullable();
+    table.text('status').notNullable();
+    table.timestamp('started_at', { precision: 3 }).notNullable();
+    table.timestamp('completed_at', { precision: 3 });
+    table.timestamp('told_at', { precision: 3 }).notNullable().comment('when the event that said so occurred');
+    table.primary(['incident_id', 'run_id']);
+  });
+}
+
+/**
+ * The custom-field values of incidents, one row each, beside the jsonb that the resource shows: lists filter and sort by
+ * the typed columns, of which a row fills those of its field's type (`store/value-row.ts`).
+ */
+async function createValues(knex: Knex): Promise<void> {
+  await knex.schema.createTable('incident_values', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('field_id').notNullable();
+    table.text('slug').notNullable();
+    table.text('field_type').notNullable();
+    table.jsonb('value').notNullable().comment('as it was sent');
+    table.text('text_value').comment('string, select; the first of multi_select');
+    table.specificType('text_folded', 'text collate "C"').comment('text_value, folded by domain/fold.ts');
+    table.specificType('text_grams', 'bigint[]').comment('string; the grams of text_folded by store/text-grams.ts');
+    table.specificType('number_value', 'numeric').comment('number; the amount of monetary');
+    table.specificType('currency', 'text collate "C"').comment('monetary');
+    table.boolean('boolean_value').comment('boolean');
+    table.date('date_value').comment('date');
+    table.time('time_value').comment('time');
+    table.timestamp('moment_value', { precision: 3 }).comment('datetime');
+    table.specificType('options', 'text[]').comment('multi_select, in the order sent');
+    table.specificType('option_keys', 'text[]').comment("options, each '<field_id> <its beginning>'");
+    table.timestamp('updated_at', { precision: 3 }).notNullable();
+    table.text('updated_by').notNullable();
+    table.primary(['incident_id', 'field_id']);
+  });
+  // Texts are indexed, and sorted, by their beginning: a whole one may be longer than an index entry or a cursor can be.
+  const keys = {
+    text: ['left(text_folded, 128)', 'text_folded'],
+    number: ['number_value', 'number_value'],
+    money: ['currency, number_value', 'currency'],
+    boolean: ['boolean_value', 'boolean_value'],
+    date: ['date_value', 'date_value'],
+    time: ['time_value', 'time_value'],
+    moment: ['moment_value', 'moment_value'],
+  } as const;
+  for (const [name, [key, column]] of Object.entries(keys)) {
+    await knex.raw(`
+      create index incident_values_by_${name} on incident_values (workspace_id, field_id, ${key}, incident_id)
+      where ${column} is not null`);
+  }
+  // A GIN index takes no other column: the keys begin with the field, so that a search stays within it.
+  await knex.raw(`
+    create index incident_values_by_option on incident_values using gin (option_keys) where options is not null`);
+  // What was written last waits in a list, which every search reads: a short one costs searches less than it saves writes.
+  await knex.raw(`
+    create index incident_values_by_gram on incident_values using gin (text_grams)
+    with (gin_pending_list_limit = 1024) where text_grams is not null`);
+}
+
+/**
+ * What lists of incidents filter, sort and count by (contract: Incident lists). The `folded` columns hold text as lists
+ * compare it, folded by `domain/fold.ts` and compared by bytes: a database's own idea of case and order depends on its
+ * locale. They are null where there is no text, which sorts last.
+ *
+ * Every index begins with the workspace, so no list grows with the number of workspaces, and those of one sort end with
+ * the ID, which breaks its ties. They hold null as well: the incidents without a value are a range of the same index.
+ */
+async function createListIndexes(knex: Knex): Promise<void> {
+  // The order of lists unless they are sorted. The columns that it carries along make counts, and searches for what is
+  // rare, a walk through this index alone.
+  await knex.raw(`
+    create index incidents_active_by_creation on incidents (workspace_id, created_at, id)
+    include (status, severity, issue_type, customer_impact_status) where archived_at is null`);
+  for (const column of SORTED) {
+    await knex.raw(`
+      create index incidents_active_by_${column} on incidents (workspace_id, ${column}, id) where archived_at is null`);
+  }
+  // An incident has several regions. Its keys begin with the workspace, because a GIN index takes no other column.
+  await knex.raw(`
+    create index incidents_active_by_region on incidents using gin (region_keys) where archived_at is null`);
+  // A team or a field is one workspace's, and a service folded says no more than the service: to a planner that does not know
+  // it, a filter by them seems far rarer than it is, and it sorts all that passes instead of walking until the page is full.
+  await knex.raw(`
+    create statistics incidents_by_columns_that_go_together (dependencies)
+    on workspace_id, team_id, service, service_folded from incidents`);
+  await knex.raw(`
+    create statistics incident_values_by_columns_that_go_together (dependencies)
+    on workspace_id, field_id from incident_values`);
+  await knex.schema.createTable('mrr_currencies', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.specificType('currency', 'text collate "C"').notNullable().comment('in which revenue at stake was told');
+    table.primary(['workspace_id', 'currency']);
+  });
+  await createMrr(knex);
+  await knex.raw(`
+    create index incidents_archived on incidents (workspace_id, archived_at, id) where archived_at is not null`);
+}
+
+/**
+ * The revenue of incidents again, a row for each currency that adds to it (`store/mrr-parts.ts`). A converted sum lies
+ * between bounds that follow from its amounts and their total, so a range of the index holds it, whatever the rates are
+ * (`store/list/mrr-stretches.ts`).
+ */
+async function createMrr(knex: Knex): Promise<void> {
+  await knex.schema.createTable('incident_mrr', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table
+      .specificType('currencies', 'text collate "C"')
+      .notNullable()
+      .comment("the incident's, sorted; after a slash those of which nothing is at stake: EUR USD/GBP");
+    table.specificType('currency', 'text collate "C"').notNullable().comment('empty in the only row of no revenue');
+    table.specificType('amount_minor', 'numeric').notNullable();
+    table.specificType('total_minor', 'numeric').notNullable().comment('of all currencies, as if they were one');
+    table.primary(['incident_id', 'currency']);
+  });
+  await knex.raw(`
+    create index incident_mrr_by_amount
+    on incident_mrr (workspace_id, currencies, currency, amount_minor, total_minor, incident_id)`);
+}
+
+/** Columns of the sorts that go by what an incident's own row holds. */
+const SORTED = [
+  'status',
+  'severity',
+  'service_folded',
+  'region_folded',
+  'team_id',
+  'owner_folded',
+  'last_event_at',
+  'event_count',
+  'affected_customers',
+  'diagnosis',
+];
+
+/** How many incidents that are not archived name each text as their service. */
+async function createServiceReferences(knex: Knex): Promise<void> {
+  await knex.schema.createTable('service_references', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.specificType('value', 'text collate "C"').notNullable();
+    table.bigInteger('incidents').notNullable();
+    table
+      .specificType('rank', 'bigint generated always as (least(incidents, 1000)) stored')
+      .comment('an index on a number that every create raises would grow with each of them');
+    table.primary(['workspace_id', 'value']);
+  });
+  // Room for the next version of a row in its page, so that no index changes.
+  await knex.raw('alter table service_references set (fillfactor = 70)');
+  await knex.raw('create index service_references_by_rank on service_references (workspace_id, rank desc, value)');
+}
+
+/**
+ * Timelines. The `folded` columns hold what is found without regard to case, folded by `domain/fold.ts`: a database's own
+ * idea of case depends on its locale. They compare by bytes.
+ */
+async function createTimeline(knex: Knex): Promise<void> {
+  const folded = 'text collate "C"';
+  const foldedList = 'text[] collate "C"';
+
+  await knex.schema.createTable('timeline_groups', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable().comment('unique in the workspace');
+    table.text('name').notNullable();
+    table.specificType('name_folded', folded).notNullable();
+    table.integer('rank').notNullable();
+    table.primary(['workspace_id', 'id']);
+  });
+
+  await knex.schema.createTable('timeline_events', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('revision').notNullable();
+    moment('started_at').notNullable();
+    moment('ended_at');
+    table.boolean('is_ongoing').notNullable();
+    table.bigInteger('group_id');
+    table.boolean('is_key').notNullable();
+    table.text('source').notNullable();
+    table.text('source_ref').notNullable();
+    table.text('type').notNullable();
+    table.text('icon').notNullable();
+    table.text('title').notNullable();
+    table.text('body').notNullable();
+    table.bigInteger('collaboration_generation').notNullable();
+    table.specificType('tags', 'text[]').notNullable();
+    table.text('ai_context').notNullable();
+    table.text('created_by').notNullable();
+    table.bigInteger('comment_count').notNullable().defaultTo(0);
+    moment('source_window_started_at');
+    moment('source_window_ended_at');
+    table.jsonb('evidence_links').notNullable().comment('as the API shows them');
+    table.specificType('source_folded', folded).notNullable();
+    table.specificType('type_folded', folded).notNullable();
+    table.specificType('tags_folded', foldedList).notNullable();
+    table.specificType('texts_folded', foldedList).notNullable().comment('all that a search looks into');
+    table.index(['incident_id', 'started_at', 'id']);
+    table
+      .foreign(['workspace_id', 'group_id'], 'timeline_events_group')
+      .references(['workspace_id', 'id'])
+      .inTable('timeline_groups');
+  });
+  await knex.raw(`
+    create index timeline_events_by_group on timeline_events (workspace_id, group_id) where group_id is not null`);
+
+  await knex.schema.createTable('timeline_attachments', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('timeline_event_id').notNullable().references('id').inTable('timeline_events').onDelete('CASCADE');
+    table.text('filename').notNullable();
+    table.text('storage_key').comment('its path below ATTACHMENT_BASE_URL; null: not to be had');
+    table.text('content_type').notNullable();
+    table.bigInteger('size_bytes').notNullable();
+    table.timestamp('created_at', { precision: 3 }).notNullable();
+    table.text('created_by').notNullable();
+    table.index(['timeline_event_id', 'id']);
+  });
+}
+
+/** Chat connections, and what is set up in the chat for incidents. */
+async function createChat(knex: Knex): Promise<void> {
+  await knex.schema.createTable('chat_connections', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.text('key_id').notNullable().comment('the secret key that sealed the token');
+    table.binary('token_box').notNullable();
+    table.text('channel_template').notNullable();
+    table.timestamp('updated_at', { precision: 3 }).notNullable();
+  });
+  // After a change of the secret keys, the tokens that another key encrypted are looked up.
+  await knex.raw('create index chat_connections_key on chat_connections (key_id)');
+
+  await knex.schema.createTable('provisionings', (table) => {
+    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.text('workspace_slug').notNullable();
+    table.boolean('is_demo').notNullable();
+    table.text('request_id').notNullable().comment('of the request that asked for it');
+    table
+      .text('marker')
+      .notNullable()
+      .comment('in the purpose of the channel that is made: by it the channel is found again');
+    table.specificType('usergroups', 'text[]').notNullable();
+    table
+      .text('channel_name')
+      .index()
+      .comment('fixed before the chat is asked for a channel, so that every attempt asks for the same');
+    table.timestamp('named_at', { precision: 3 });
+    table.timestamp('created_at', { precision: 3 }).notNullable();
+    table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+  });
+
+  await knex.schema.createTable('provisioning_steps', (table) => {
+    table
+      .bigInteger('incident_id')
+      .notNullable()
+      .references('incident_id')
+      .inTable('provisionings')
+      .onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.text('key').notNullable();
+    table.text('status').notNullable().checkIn(['pending', 'running', 'succeeded', 'failed']);
+    table.integer('attempts').notNullable().defaultTo(0);
+    table.integer('failures').notNullable().defaultTo(0).comment('since the step was last asked for');
+    table.integer('waits').notNullable().defaultTo(0).comment('attempts that were told to wait, since then');
+    table.text('error_code');
+    table
+      .timestamp('due_at', { precision: 3 })
+      .comment('pending: the next attempt, null while it waits for another step; running: when its lease is over');
+    table.uuid('lease').comment('who runs it');
+    table.timestamp('updated_at', { precision: 3 }).notNullable();
+    table.primary(['incident_id', 'key']);
+  });
+  await knex.raw(`
+    create index provisioning_steps_due on provisioning_steps (workspace_id, due_at) where due_at is not null`);
+  // When the next step is due is asked for across all workspaces.
+  await knex.raw('create index provisioning_steps_next on provisioning_steps (due_at) where due_at is not null');
+}
+
+/** About how many bytes a workspace stores. Processes add what they write; a task measures it again from time to time. */
+async function createStorage(knex: Knex): Promise<void> {
+  await knex.schema.createTable('workspace_storage', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('measured_bytes').notNullable().defaultTo(0).comment('at the last measurement');
+    table.timestamp('measured_at', { precision: 3 }).comment('null: never');
+    table.bigInteger('written_bytes').notNullable().defaultTo(0).comment('since the last measurement began');
+    table
+      .timestamp('due_at', { precision: 3 })
+      .defaultTo(knex.fn.now())
+      .comment('when a measurement became due; null: not enough was written since the last one');
+    // The measurement in progress.
+    table.bigInteger('next_number').notNullable().defaultTo(0).comment('incidents up to this number are counted');
+    table.bigInteger('counted_bytes').notNullable().defaultTo(0).comment('of the incidents that are counted');
+    table.bigInteger('written_before').notNullable().defaultTo(0).comment('written_bytes when it began');
+  });
+  await knex.raw('create index workspace_storage_due on workspace_storage (due_at) where due_at is not null');
+}
+
+/** About how many bytes the responses of idempotency keys have, which are deleted by their age. */
+async function createKeyStorage(knex: Knex): Promise<void> {
+  await knex.schema.createTable('key_storage', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.timestamp('hour', { precision: 3 }).notNullable().index().comment('in which the keys were used');
+    table.bigInteger('bytes').notNullable();
+    table.primary(['workspace_id', 'hour']);
+  });
+}
