@@ -1,6 +1,18 @@
-import { envelope, eventData, type EventType, exchangeName } from '@tocsin/contracts';
+import {
+  envelope,
+  eventData,
+  type EventType,
+  eventWorkspace,
+  exchangeName,
+  incidentChange,
+  incidentReference,
+  incidentSnapshot,
+  largeValue,
+  timelineEventSnapshot,
+} from '@tocsin/contracts';
 import { z } from 'zod';
 import { EXAMPLES } from './event-examples.ts';
+import { type JsonSchema, mapInner } from './tolerant-schema.ts';
 
 /** Events that Tocsin consumes from other systems; it publishes all others. */
 const CONSUMED: ReadonlySet<EventType> = new Set(['customer-impact.updated', 'investigation.run.updated']);
@@ -47,7 +59,7 @@ function document() {
       title: 'Tocsin events',
       version: '1',
       description:
-        'Messages on the topic exchange: persistent JSON, delivered at least once. Events of one incident, and those of one workspace that carry a version, are published in the order of revision or version; redelivery may change the order. Deduplicate by id; use revision or version to tell which message is newer. Ignore unknown members and unknown types.',
+        'Messages on the topic exchange: persistent JSON, delivered at least once. Events of one incident, and those of one workspace that carry a version, are published in the order of revision or version; redelivery may change the order. Deduplicate by id; use revision or version to tell which message is newer. Ignore unknown members and unknown types. The folder examples has one message of every type.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       tags: [{ name: 'incidents' }, { name: 'catalog' }, { name: 'custom fields' }, { name: 'workspaces' }],
     },
@@ -81,6 +93,9 @@ function document() {
     },
     components: {
       messages: Object.fromEntries(TYPES.map((type) => [nameOf(type), message(type)])),
+      schemas: Object.fromEntries(
+        Object.entries(SCHEMAS).map(([name, schema]) => [name, withReferences(schema, name)]),
+      ),
     },
   };
 }
@@ -94,14 +109,46 @@ function operation(action: 'send' | 'receive', description: string, includes: (t
   };
 }
 
+const schemaOf = (schema: z.ZodType): JsonSchema => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
+  return rest as JsonSchema;
+};
+
+/** The schemas that several messages have. */
+const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  Envelope: schemaOf(envelope),
+  Workspace: schemaOf(eventWorkspace),
+  Incident: schemaOf(incidentSnapshot),
+  IncidentReference: schemaOf(incidentReference),
+  Change: schemaOf(incidentChange),
+  TimelineEvent: schemaOf(timelineEventSnapshot),
+  LargeValue: schemaOf(largeValue),
+};
+const NAMES = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [textOf(schema), name]));
+
+/** A schema without its description, which differs where the schema is used. */
+function textOf({ description: _, ...schema }: JsonSchema): string {
+  return JSON.stringify(schema);
+}
+
+const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** @param own the name of the schema itself, which is no reference */
+function withReferences(schema: JsonSchema, own?: string): JsonSchema {
+  const name = NAMES.get(textOf(schema));
+  if (name === undefined || name === own) return mapInner(schema, (inner) => withReferences(inner));
+  const { description } = schema;
+  if (description === undefined || description === SCHEMAS[name]?.description) return referenceTo(name);
+  return { description, allOf: [referenceTo(name)] };
+}
+
 function message(type: EventType) {
-  const payload = envelope.extend({ type: z.literal(type), data: eventData[type] });
+  const own = z.object({ type: z.literal(type), data: eventData[type] });
   return {
     name: type,
     title: SUMMARIES[type],
     contentType: 'application/json',
     bindings: { amqp: { messageType: type } },
-    payload: z.toJSONSchema(payload, { target: 'draft-7', io: 'input', unrepresentable: 'any' }),
-    examples: [{ payload: EXAMPLES[type] }],
+    payload: { allOf: [referenceTo('Envelope'), withReferences(schemaOf(own))] },
   };
 }

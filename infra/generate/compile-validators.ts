@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import { type JsonSchema, mapValues } from './tolerant-schema.ts';
+import { type JsonSchema, mapInner, mapValues } from './tolerant-schema.ts';
 
 /** Keywords that describe and check nothing. */
 const ANNOTATIONS = new Set(['description', 'examples', 'format']);
@@ -53,13 +53,4 @@ function shareRepeated(schemas: Record<string, JsonSchema>): Record<string, Json
     return { $ref: name };
   };
   return { ...mapValues(schemas, (schema) => mapInner(schema, share)), ...shared };
-}
-
-function mapInner(schema: JsonSchema, convert: (schema: JsonSchema) => JsonSchema): JsonSchema {
-  const mapped = { ...schema };
-  if (schema.properties !== undefined) mapped.properties = mapValues(schema.properties, convert);
-  if (schema.items !== undefined) mapped.items = convert(schema.items);
-  if (schema.additionalProperties) mapped.additionalProperties = convert(schema.additionalProperties);
-  if (schema.anyOf !== undefined) mapped.anyOf = schema.anyOf.map(convert);
-  return mapped;
 }

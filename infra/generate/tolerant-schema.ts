@@ -63,6 +63,16 @@ const definitionsOf = ({ definitions = {} }: JsonSchema): Record<string, JsonSch
 export const mapValues = <From, To>(object: Record<string, From>, convert: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, convert(value)]));
 
+/** A schema whose direct parts are converted. */
+export function mapInner(schema: JsonSchema, convert: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const mapped = { ...schema };
+  if (schema.properties !== undefined) mapped.properties = mapValues(schema.properties, convert);
+  if (schema.items !== undefined) mapped.items = convert(schema.items);
+  if (schema.additionalProperties) mapped.additionalProperties = convert(schema.additionalProperties);
+  if (schema.anyOf !== undefined) mapped.anyOf = schema.anyOf.map(convert);
+  return mapped;
+}
+
 function unknownReference(reference: string): never {
   throw new Error(`the generator cannot resolve ${reference}`);
 }

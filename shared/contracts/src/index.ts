@@ -45,6 +45,7 @@ export {
   type UserChangePage,
 } from './internal.ts';
 export {
+  incidentChange,
   incidentReference,
   type IncidentReference,
   incidentSnapshot,
