@@ -1,8 +1,9 @@
 /**
- * `npm run generate` writes every generated file that differs from its sources;
+ * `npm run generate` writes every generated file that differs from its sources, and with `--package` only those of
+ * `@tocsin/events`, which are not committed: what tests, checks or packs the package runs this first.
  * `npm run check:generated` writes nothing, and fails naming the stale files.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
@@ -15,28 +16,29 @@ import { kubernetesFiles } from './kubernetes.ts';
 import { openApiFile } from './openapi.ts';
 import { prometheusRuleFile } from './prometheus-rule.ts';
 
-/** A file of the repository that is generated: the same sources give the same text. */
+/** A generated file: the same sources give the same text. */
 interface GeneratedFile {
   /** From the top of the repository. */
   file: string;
   generate: () => Promise<string>;
 }
 
-const FILES: readonly GeneratedFile[] = [
+const COMMITTED: readonly GeneratedFile[] = [
   ...SERVICE_NAMES.map(openApiFile),
   guidesFile,
   asyncApiFile,
   ...exampleFiles,
   prometheusRuleFile,
-  ...eventsPackageFiles,
   dockerfile,
   composeFile,
   ...kubernetesFiles,
 ];
 const check = process.argv.includes('--check');
+const onlyPackage = process.argv.includes('--package');
+const files = [...(onlyPackage ? [] : COMMITTED), ...(check ? [] : eventsPackageFiles)];
 
 let upToDate = 0;
-for (const { file, generate } of FILES) {
+for (const { file, generate } of files) {
   const target = path.join(ROOT, file);
   try {
     const text = await generate();
@@ -46,8 +48,9 @@ for (const { file, generate } of FILES) {
       console.error(`${file} is stale: run npm run generate`);
       process.exitCode = 1;
     } else {
+      await mkdir(path.dirname(target), { recursive: true });
       await writeFile(target, text);
-      console.log(`wrote ${file}`);
+      if (!onlyPackage) console.log(`wrote ${file}`);
       upToDate += 1;
     }
   } catch (error) {
@@ -55,4 +58,4 @@ for (const { file, generate } of FILES) {
     process.exitCode = 1;
   }
 }
-console.log(`${upToDate} of ${FILES.length} generated files are up to date`);
+if (!onlyPackage) console.log(`${upToDate} of ${files.length} generated files are up to date`);

@@ -5,7 +5,7 @@ import spectral from '@stoplight/spectral-core';
 import { asyncapi } from '@stoplight/spectral-rulesets';
 import { ROOT } from '../environment.ts';
 
-test('the description of the events is a valid AsyncAPI 3.1 document, and its examples match their schemas', async () => {
+test('the description of the events is a valid AsyncAPI 3.1 document', async () => {
   const document = JSON.parse(await readFile(path.join(ROOT, 'docs/events/asyncapi.json'), 'utf8'));
   expect(document.asyncapi).toBe('3.1.0');
   const linter = new spectral.Spectral();
