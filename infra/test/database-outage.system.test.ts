@@ -1,7 +1,7 @@
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { settleWithin } from '@tocsin/runtime';
+import { withTimeout } from '@tocsin/runtime';
 import { type Answer, type Client, eventually, httpClient, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
@@ -72,7 +72,7 @@ describeWithServers('a database that does not respond', () => {
     );
 
   const refused = async (answer: Promise<Answer>) =>
-    settleWithin(answer, REFUSED_WITHIN, () => {
+    withTimeout(answer, REFUSED_WITHIN, () => {
       throw new Error('the client waits');
     });
 

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import {
   COST_HEADER,
   type DomainError,
-  PATIENCE,
+  SUSPECT_AFTER_MS,
   type ServiceAddress,
   type ServiceAddresses,
   type WatchedRequest,
@@ -74,7 +74,7 @@ interface Forwarded extends WatchedRequest {
   readonly reject: (error: unknown) => void;
   attempts: number;
   sentAt: number;
-  patience: number;
+  suspectAfter: number;
   address: ServiceAddress;
   upstreamRequest: ClientRequest | undefined;
   /** There was a connection, so the service may have received the request. */
@@ -157,7 +157,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
     if (onWait === undefined || forwarded.settled) return;
     forwarded.onWait = undefined;
     // It is not the service that keeps it waiting.
-    forwarded.patience = Infinity;
+    forwarded.suspectAfter = Infinity;
     try {
       onWait({
         refuse: (reason) => {
@@ -186,7 +186,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
       fail(forwarded, notResponding());
       return;
     }
-    forwarded.patience = PATIENCE;
+    forwarded.suspectAfter = SUSPECT_AFTER_MS;
     sendAgain(forwarded, next);
   };
 
@@ -306,7 +306,7 @@ export function upstream({ name, addresses, log, onFailure, onRepeat }: Upstream
         deadline,
         deadlineAt: now + deadline,
         sentAt: now,
-        patience: PATIENCE,
+        suspectAfter: SUSPECT_AFTER_MS,
         resolve,
         reject,
         attempts: 0,

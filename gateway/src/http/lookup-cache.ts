@@ -1,4 +1,4 @@
-import { boundedCache, jsonBytes } from '@tocsin/runtime';
+import { boundedCache, estimateHeapBytes } from '@tocsin/runtime';
 
 /** A cache in front of a look-up; a value is never older than the cache's TTL. */
 export interface LookupCache<Value> {
@@ -18,7 +18,7 @@ export function lookupCache<Value extends object>(options: {
   ttl: number;
   find: (key: string) => Promise<Value | undefined>;
 }): LookupCache<Value> {
-  const values = boundedCache<string, Value>({ bytes: options.bytes, sizeOf: jsonBytes, ttl: options.ttl });
+  const values = boundedCache<string, Value>({ bytes: options.bytes, sizeOf: estimateHeapBytes, ttl: options.ttl });
   const misses = boundedCache<string, number>({ bytes: options.bytes, ttl: options.ttl });
   let pending = new Map<string, Promise<Value | undefined>>();
 

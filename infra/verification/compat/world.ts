@@ -86,11 +86,11 @@ export const clientOf = (world: World, slug: string, token: string): Client =>
   httpClient(world.url, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
 
 /** Milliseconds. While a process is replaced, requests may be 503, as clients know it. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /** Sends a request, again while it is 503, and returns its response. @throws AssertionError for another status */
 export async function succeed(status: number, what: string, send: () => Promise<Answer>): Promise<Answer> {
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + TIMEOUT;
   for (;;) {
     const answer = await send();
     if (answer.status === 503 && Date.now() < deadline) {

@@ -1,4 +1,4 @@
-import type { StartedTestContainer } from 'testcontainers';
+import { withTimeout } from '@tocsin/runtime';
 
 export type ServerName = 'databaseUrl' | 'amqpUrl' | 'redisUrl';
 
@@ -47,7 +47,7 @@ export async function hasContainerEngine(): Promise<boolean> {
     () => true,
     () => false,
   );
-  return withTimeout(available, ENGINE_TIMEOUT, false);
+  return withTimeout(available, ENGINE_TIMEOUT, () => false);
 }
 
 /** Returns `undefined` when the container does not start, for example because the image cannot be fetched. */
@@ -61,10 +61,10 @@ export async function startContainer(name: ServerName): Promise<ContainerServer 
     .withWaitStrategy(Wait.forAll([Wait.forListeningPorts(), Wait.forLogMessage(ready.message, ready.times)]))
     .withStartupTimeout(CONTAINER_TIMEOUT)
     .start();
-  const container = await withTimeout<StartedTestContainer | undefined>(
+  const container = await withTimeout(
     starting.catch(() => undefined),
     CONTAINER_TIMEOUT,
-    undefined,
+    () => undefined,
   );
   if (container === undefined) return undefined;
   return {
@@ -73,10 +73,4 @@ export async function startContainer(name: ServerName): Promise<ContainerServer 
       await container.stop();
     },
   };
-}
-
-async function withTimeout<Value>(result: Promise<Value>, milliseconds: number, fallback: Value): Promise<Value> {
-  const { promise: timeout, resolve } = Promise.withResolvers<Value>();
-  const timer = setTimeout(() => resolve(fallback), milliseconds);
-  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }

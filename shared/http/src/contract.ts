@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
 import type { JsonRows } from './json-rows.ts';
 import type { Prerequisite, Principal, Scope } from '@tocsin/contracts';
-import type { Waiting } from './waiting.ts';
+import type { WaitingRequest } from './waiting.ts';
 
 /** Milliseconds. */
 export const DEFAULT_DEADLINE = 10_000;
@@ -109,7 +109,7 @@ export interface RouteRequest<Params, Query, Body> {
 
 /** The request of one contract. */
 export type RequestOf<C extends Contract> = RouteRequest<PartOf<C, 'params'>, PartOf<C, 'query'>, PartOf<C, 'body'>> &
-  (C extends { readonly wait: number } ? { waiting: Waiting } : unknown);
+  (C extends { readonly wait: number } ? { waiting: WaitingRequest } : unknown);
 
 /** A handler's response. `body` is serialised as JSON; `text`, such as a stored response, is sent unchanged. */
 export interface Reply<Body = unknown> {

@@ -60,7 +60,7 @@ export { JsonRows } from './json-rows.ts';
 export { scanJson } from './scan-json.ts';
 export { normaliseList } from './normalise-list.ts';
 export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
-export { inTurn } from './large-page-turns.ts';
+export { throttleByWorkspace } from './throttle-by-workspace.ts';
 export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
 export {
   canonicalJson,
@@ -74,7 +74,7 @@ export {
   pagination,
   signedCursors,
 } from './pagination.ts';
-export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './segment.ts';
+export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './sort-key.ts';
 export { getOnce, type Target } from './get-once.ts';
 export { pathId, readPath, readQuery } from './parameters.ts';
 export {
@@ -104,12 +104,12 @@ export {
   type ServiceAddresses,
   serviceAddresses,
 } from './service-addresses.ts';
-export { PATIENCE, type WatchedRequest } from './service-health.ts';
+export { SUSPECT_AFTER_MS, type WatchedRequest } from './service-health.ts';
 export { schemaReference } from './schema-reference.ts';
 export { type HttpServer, listen } from './server.ts';
 export { bind } from './bind.ts';
 export { toDomainError } from './to-domain-error.ts';
 export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
 export { validate } from './validate.ts';
-export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type Waiting } from './waiting.ts';
+export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type WaitingRequest } from './waiting.ts';
 export { MAX_WAITING_REQUESTS, type WaitingPlaces, waitingPlaces, waitingSettings } from './waiting-places.ts';

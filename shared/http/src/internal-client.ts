@@ -4,7 +4,7 @@ import { inSpan, openKeyring, requestSpan, traceHeaders } from '@tocsin/runtime'
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
 import { type ServiceAddress, serviceAddresses } from './service-addresses.ts';
-import { PATIENCE, type WatchedRequest } from './service-health.ts';
+import { SUSPECT_AFTER_MS, type WatchedRequest } from './service-health.ts';
 
 /**
  * Calls another service, at one of its addresses. Each call has a timeout, and the response is validated. A call whose
@@ -78,7 +78,7 @@ export function internalClient(options: {
       sentAt: performance.now(),
       // The signal is the deadline, also for the rest of the response.
       deadlineAt: Infinity,
-      patience: PATIENCE,
+      suspectAfter: SUSPECT_AFTER_MS,
       giveUp: () => request.destroy(isDown()),
     };
     address.health.watch(watched);

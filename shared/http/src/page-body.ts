@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { currentRequest } from '@tocsin/runtime';
 import { JsonRows } from './json-rows.ts';
-import { inTurn } from './large-page-turns.ts';
+import { throttleByWorkspace } from './throttle-by-workspace.ts';
 import type { Pagination } from './pagination.ts';
 import { processUnsentBytes } from './unsent-bytes.ts';
 
@@ -42,7 +42,7 @@ export async function buildPage<Listed, Wire, Row = Listed>(
   const workspaceId = currentRequest()?.holder;
   const weight = weightOf(options.listed.slice(0, options.limit));
   if (typeof workspaceId !== 'number' || weight === 0) return build(options);
-  return inTurn(workspaceId, async () => {
+  return throttleByWorkspace(workspaceId, async () => {
     // Refused before its rows are read, if it will not be sent anyway.
     processUnsentBytes.check(workspaceId, Math.min(weight, MAX_PAGE_BYTES));
     return build(options);

@@ -3,7 +3,7 @@ import type { Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
 import { invalidRequest } from './errors.ts';
 import { schemaReference } from './schema-reference.ts';
-import { type Position, readSegmentPosition, type SortSegment, type SegmentPosition } from './segment.ts';
+import { type Position, readSegmentPosition, type SortSegment, type SegmentPosition } from './sort-key.ts';
 
 export const DEFAULT_LIMIT = 50;
 /** The purpose of the keyring that signs cursors. */

@@ -20,7 +20,7 @@ import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { validate, validateQuery } from './validate.ts';
-import { openWaiting, type Waiting } from './waiting.ts';
+import { openWaitingRequest, type WaitingRequest } from './waiting.ts';
 import type { WaitingPlaces } from './waiting-places.ts';
 
 const NOTHING = z.strictObject({});
@@ -89,10 +89,10 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
 const waitingOf = (
   route: Route,
   from: { exchange: Exchange; workspaceId: number; options: RouteHandlerOptions },
-): Waiting | undefined => {
+): WaitingRequest | undefined => {
   if (route.wait === undefined) return undefined;
   const { exchange, workspaceId, options } = from;
-  return openWaiting(exchange, {
+  return openWaitingRequest(exchange, {
     streams: route.stream !== undefined,
     workspaceId,
     places: options.waitingPlaces,
@@ -131,7 +131,7 @@ const requestWork = (response: ServerResponse, options: { holder: number | strin
 /** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
 async function handle(
   route: Route,
-  from: { exchange: Exchange; principal: Principal; waiting: Waiting | undefined; options: RouteHandlerOptions },
+  from: { exchange: Exchange; principal: Principal; waiting: WaitingRequest | undefined; options: RouteHandlerOptions },
 ): Promise<Reply> {
   const { exchange, principal, waiting } = from;
   const { log, limits } = from.options;

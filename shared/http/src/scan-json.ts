@@ -2,10 +2,10 @@ import { DomainError } from './errors.ts';
 import { isExactNumber } from './exact-number.ts';
 
 /**
- * What the values and names of a document may weigh together: a unit takes JSON.parse about 0.1 microseconds. A name
+ * What the values and names of a document may have as complexity: a unit takes JSON.parse about 0.1 microseconds. A name
  * costs most, because the engine keeps a table of all names, and one of every set of names that an object has.
  */
-export const MAX_WEIGHT = 150_000;
+export const MAX_COMPLEXITY = 150_000;
 const SCALAR = 1;
 const CONTAINER = 3;
 const TEXT = 4;
@@ -42,10 +42,10 @@ export interface JsonScan {
 /**
  * Reads a document before it is parsed, in one pass over its bytes, which need not be valid JSON. Parsing a megabyte of
  * names that all differ would block the process for a tenth of a second.
- * @throws DomainError `invalid_request` naming the document's property at which it weighs more than `maximum`
+ * @throws DomainError `invalid_request` naming the document's property at which its complexity exceeds `maximum`
  */
-export function scanJson(bytes: Buffer, maximum = MAX_WEIGHT): JsonScan {
-  let weight = 0;
+export function scanJson(bytes: Buffer, maximum = MAX_COMPLEXITY): JsonScan {
+  let complexity = 0;
   let names = 0;
   let isInexact = false;
   let depth = 0;
@@ -53,13 +53,13 @@ export function scanJson(bytes: Buffer, maximum = MAX_WEIGHT): JsonScan {
   let text: readonly [start: number, end: number] = [0, 0];
   let name = text;
   let index = 0;
-  while (index < bytes.length && weight <= maximum) {
+  while (index < bytes.length && complexity <= maximum) {
     const byte = bytes[index] as number;
     const start = index;
     index += 1;
     if (byte === QUOTE) {
       index = endOfText(bytes, index);
-      weight += TEXT;
+      complexity += TEXT;
       if (depth === 1) text = [start, index];
       continue;
     }
@@ -71,15 +71,15 @@ export function scanJson(bytes: Buffer, maximum = MAX_WEIGHT): JsonScan {
         if (hasExponent || index - start > MAX_EXACT_BYTES) {
           isInexact ||= !isExactNumber(bytes.toString('latin1', start, index));
         }
-        weight += SCALAR;
+        complexity += SCALAR;
         break;
       }
       case KINDS.letter:
         index = endOfScalar(bytes, index);
-        weight += SCALAR;
+        complexity += SCALAR;
         break;
       case KINDS.open:
-        weight += CONTAINER;
+        complexity += CONTAINER;
         depth += 1;
         break;
       case KINDS.close:
@@ -88,14 +88,14 @@ export function scanJson(bytes: Buffer, maximum = MAX_WEIGHT): JsonScan {
         if (depth <= 0) index = bytes.length;
         break;
       case KINDS.colon:
-        weight += NAME;
+        complexity += NAME;
         names += 1;
         if (depth === 1) name = text;
         break;
       default:
     }
   }
-  if (weight > maximum) throw tooHeavy(bytes.subarray(...name), maximum);
+  if (complexity > maximum) throw tooComplex(bytes.subarray(...name), maximum);
   return { names, isInexact };
 }
 
@@ -115,7 +115,7 @@ function endOfText(bytes: Uint8Array, start: number): number {
   return index + 1;
 }
 
-function tooHeavy(name: Uint8Array, maximum: number): DomainError {
+function tooComplex(name: Uint8Array, maximum: number): DomainError {
   return new DomainError(
     'invalid_request',
     'Must have fewer values: in one document, a number, true, false or null counts 1, an array or object 3, a text 4, ' +

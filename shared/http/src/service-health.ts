@@ -5,7 +5,7 @@ export interface WatchedRequest {
   readonly sentAt: number;
   readonly deadlineAt: number;
   /** Milliseconds after which its silence is a reason to check the process. */
-  readonly patience: number;
+  readonly suspectAfter: number;
   /** Ends the wait. */
   giveUp(reason: 'deadline' | 'down'): void;
 }
@@ -33,7 +33,7 @@ export interface ServiceHealth {
 /** How often watched requests are looked at; milliseconds. */
 const TICK = 100;
 /** A process that has not begun a response after this time is checked, and again after as long. */
-export const PATIENCE = 500;
+export const SUSPECT_AFTER_MS = 500;
 /** Between two checks of a process that is not up. */
 const PROBE_INTERVAL = 500;
 
@@ -77,12 +77,12 @@ export function serviceHealth(options: {
     let isSuspicious = false;
     for (const request of watched) {
       if (now >= request.deadlineAt) request.giveUp('deadline');
-      else isSuspicious ||= now - request.sentAt >= request.patience;
+      else isSuspicious ||= now - request.sentAt >= request.suspectAfter;
     }
     if (watched.size === 0) {
       clearInterval(ticker);
       ticker = undefined;
-    } else if (isSuspicious && now - lastHealthy >= PATIENCE) void check('doubt');
+    } else if (isSuspicious && now - lastHealthy >= SUSPECT_AFTER_MS) void check('doubt');
   };
 
   return {

@@ -4,7 +4,7 @@ import { type Exchange, headerOf } from './exchange.ts';
 import type { WaitingPlaces } from './waiting-places.ts';
 
 /** The part of a request that may wait for something, or stream (contract: Waiting and streaming). */
-export interface Waiting {
+export interface WaitingRequest {
   /** The client asks for server-sent events. */
   readonly wantsStream: boolean;
   /** Of a stream that is resumed: the `id` of the last event that the client has received. */
@@ -30,7 +30,7 @@ export const LAST_EVENT_ID_HEADER = 'Last-Event-ID';
  */
 export const STREAM_LIFETIME = { least: 90_000, random: 15_000 };
 
-export function openWaiting(
+export function openWaitingRequest(
   exchange: Exchange,
   options: {
     streams: boolean;
@@ -38,7 +38,7 @@ export function openWaiting(
     places: WaitingPlaces;
     lifetime: { least: number; random: number };
   },
-): Waiting {
+): WaitingRequest {
   const { request, response } = exchange;
   const { places, workspaceId, lifetime } = options;
   const over = new AbortController();

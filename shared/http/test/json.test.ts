@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { checkStorable, DomainError, jsonEqual, parseJson, scanJson } from '../src/index.ts';
 import { findJsonFault } from '../src/json-fault.ts';
-import { MAX_WEIGHT } from '../src/scan-json.ts';
+import { MAX_COMPLEXITY } from '../src/scan-json.ts';
 
 const codeOf = (text: string | Uint8Array) => {
   try {
@@ -138,7 +138,7 @@ describe('the place of a fault', () => {
   });
 });
 
-describe('the weight of a document', () => {
+describe('the complexity of a document', () => {
   const items = (count: number, item: string) => Array.from({ length: count }, () => item).join(',');
   const refusal = (text: string) => errorOf(() => parseJson(Buffer.from(text)));
 
@@ -177,7 +177,7 @@ describe('the weight of a document', () => {
   test('is known after one pass over any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from('{}[],:"\\a1 ')) }), (part) => {
-        const text = part.repeat(Math.ceil(MAX_WEIGHT / Math.max(part.length, 1)));
+        const text = part.repeat(Math.ceil(MAX_COMPLEXITY / Math.max(part.length, 1)));
         const code = errorOf(() => parseJson(Buffer.from(text)))?.code ?? 'parsed';
         expect(code).toMatch(/^(invalid_json|invalid_request|multiple_json_values|parsed)$/);
       }),

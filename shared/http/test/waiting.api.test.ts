@@ -19,7 +19,7 @@ import {
   type StreamPart,
   type UnsentBytes,
   unsentBytes,
-  type Waiting,
+  type WaitingRequest,
   type WaitingPlaces,
   waitingPlaces,
 } from '../src/index.ts';
@@ -46,7 +46,7 @@ const letter = (id: string, size = 1): ServerSentEvent => ({
 
 /** The parts that a test sends to a stream, and the readers that wait for them. */
 class Letters {
-  readonly waiting = new Set<Waiting>();
+  readonly waiting = new Set<WaitingRequest>();
   /** How often a part was asked for. */
   asked = 0;
   #parts: StreamPart[] = [];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
-import { contextOfHeaders, headersOfStored, type Logger, settleWithin, storableTrace } from '@tocsin/runtime';
+import { contextOfHeaders, headersOfStored, type Logger, withTimeout, storableTrace } from '@tocsin/runtime';
 import {
   type Channel,
   type ChannelModel,
@@ -138,7 +138,7 @@ export class AmqpBroker implements Broker {
     if (this.#session !== undefined) void this.#startConsumer(this.#session, consumer);
     // Does not destroy the connection on a timeout: other consumers may use it, and `close` ends it anyway.
     const attemptStep = async (step: Promise<unknown>) =>
-      withTimeout(undefined, step, CLOSE_TIMEOUT).catch(() => undefined);
+      answerOf(undefined, step, CLOSE_TIMEOUT).catch(() => undefined);
     const cancel = async (waitForRequeue: boolean) => {
       this.#consumers.delete(consumer);
       await attemptStep(consumer.starting);
@@ -168,10 +168,10 @@ export class AmqpBroker implements Broker {
     const session = this.#session;
     if (session === undefined) throw new Error('the broker is not connected');
     // A channel of its own: the broker closes the channel that asks for a queue which does not exist.
-    const channel = await withTimeout(undefined, openQuietly(session.consuming), CLOSE_TIMEOUT);
+    const channel = await answerOf(undefined, openQuietly(session.consuming), CLOSE_TIMEOUT);
     try {
       const asking = channel.checkQueue(deadLetterQueueName(this.#namespace, queue));
-      return (await withTimeout(undefined, asking, CLOSE_TIMEOUT)).messageCount;
+      return (await answerOf(undefined, asking, CLOSE_TIMEOUT)).messageCount;
     } finally {
       void channel.close().catch(() => undefined);
     }
@@ -185,7 +185,7 @@ export class AmqpBroker implements Broker {
       return (await channel.checkQueue(queueName(this.#namespace, queue))).messageCount;
     };
     try {
-      return await withTimeout(undefined, ask(), CLOSE_TIMEOUT);
+      return await answerOf(undefined, ask(), CLOSE_TIMEOUT);
     } catch {
       // The broker closes the channel if the queue does not exist.
       const failed = session.asking;
@@ -235,11 +235,11 @@ export class AmqpBroker implements Broker {
     };
     try {
       const publishing = await open();
-      const channel = await withTimeout(publishing, publishing.createConfirmChannel());
+      const channel = await answerOf(publishing, publishing.createConfirmChannel());
       channel.on('error', (error: Error) => this.#log.warn({ err: error }, 'the publishing channel failed'));
       // Without its channel the connection is useless: reconnect.
       channel.once('close', () => void closeGracefully(publishing));
-      await withTimeout(publishing, declareTopology(channel, this.#namespace));
+      await answerOf(publishing, declareTopology(channel, this.#namespace));
       const consuming = await open();
       if (link.lost || this.#closed) {
         await closeGracefully(...opened);
@@ -310,13 +310,13 @@ export class AmqpBroker implements Broker {
       setTimeout(() => void this.#startConsumer(session, consumer), REOPEN_DELAY);
     };
     try {
-      const channel = await withTimeout(session.consuming, session.consuming.createChannel());
+      const channel = await answerOf(session.consuming, session.consuming.createChannel());
       channel.on('error', (error: Error) =>
         this.#log.warn({ err: error, queue: consumer.queue.name }, 'a consumer channel failed'),
       );
       channel.once('close', reopen);
-      await withTimeout(session.consuming, declareTopology(channel, this.#namespace));
-      await withTimeout(session.consuming, channel.prefetch(consumer.prefetch));
+      await answerOf(session.consuming, declareTopology(channel, this.#namespace));
+      await answerOf(session.consuming, channel.prefetch(consumer.prefetch));
       const acknowledgements = new Acknowledgements(channel);
       const consuming = channel.consume(queueName(this.#namespace, consumer.queue), (message) => {
         if (message === null) {
@@ -330,7 +330,7 @@ export class AmqpBroker implements Broker {
         );
         consumer.inFlight.add(work);
       });
-      const { consumerTag } = await withTimeout(session.consuming, consuming);
+      const { consumerTag } = await answerOf(session.consuming, consuming);
       consumer.channel = channel;
       consumer.tag = consumerTag;
     } catch (error) {
@@ -443,12 +443,12 @@ const pause = async (milliseconds: number, signal: AbortSignal) =>
   delay(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /** Waits for a step. On a timeout, rejects and destroys the connection: the broker does not respond. */
-async function withTimeout<Result>(
+async function answerOf<Result>(
   connection: ChannelModel | undefined,
   step: Promise<Result>,
   timeout = SET_UP_TIMEOUT,
 ): Promise<Result> {
-  return settleWithin(step, timeout, () => {
+  return withTimeout(step, timeout, () => {
     if (connection !== undefined) destroy(connection);
     throw new Error('the broker does not respond');
   });
@@ -459,9 +459,9 @@ async function closeGracefully(...connections: ChannelModel[]): Promise<void> {
   await Promise.all(
     connections.map(async (connection) => {
       try {
-        await withTimeout(connection, connection.close(), CLOSE_TIMEOUT);
+        await answerOf(connection, connection.close(), CLOSE_TIMEOUT);
       } catch {
-        // It was already closed, or `withTimeout` has destroyed it.
+        // It was already closed, or `answerOf` has destroyed it.
       }
     }),
   );

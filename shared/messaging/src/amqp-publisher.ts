@@ -1,4 +1,4 @@
-import { settleWithin } from '@tocsin/runtime';
+import { withTimeout } from '@tocsin/runtime';
 import type { ConfirmChannel, Message, Options } from 'amqplib';
 
 /** A message with its AMQP routing. */
@@ -75,7 +75,7 @@ export function confirmPublisher(channel: ConfirmChannel): Publisher {
       const outcome = outcomes.get(deduplicationKey) ?? send(publication);
       outcomes.set(deduplicationKey, outcome);
       const remove = () => outcomes.delete(deduplicationKey);
-      const first = await settleWithin(outcome, CONFIRM_TIMEOUT, () => 'timeout' as const);
+      const first = await withTimeout(outcome, CONFIRM_TIMEOUT, () => 'timeout' as const);
       if (first !== 'timeout') {
         remove();
         return first;

@@ -49,7 +49,7 @@ const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304 };
  */
 const PATIENT_WAITS = [...RETRY_WAITS, 2_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 30_000)];
 /** The same in milliseconds, while the database gives up statements: each attempt takes as long as one may. */
-const PATIENCE = 600_000;
+const WAITING_LIMIT = 600_000;
 
 /**
  * Consumes a queue in batches: one transaction for many events, which are acknowledged together after the commit. If a
@@ -154,7 +154,7 @@ export function startBatchConsumer(options: BatchConsumerOptions): Subscription 
     const now = performance.now();
     const { rounds, since } = giveUps.rounds === 0 ? { rounds: 0, since: now } : giveUps;
     giveUps = { rounds: rounds + 1, since };
-    if (now - since > (hasOrder ? PATIENCE : 0)) {
+    if (now - since > (hasOrder ? WAITING_LIMIT : 0)) {
       subscription.pause({ queue: queue.name, messages });
       count('returned', messages);
       return 'requeue';

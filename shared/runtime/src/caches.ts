@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 export const ENTRY_BYTES = 256;
 
 /** Estimates the bytes of heap of a JSON value: a character may take two bytes, and an object more than its text. */
-export const jsonBytes = (value: object): number => ENTRY_BYTES + 2 * JSON.stringify(value).length;
+export const estimateHeapBytes = (value: object): number => ENTRY_BYTES + 2 * JSON.stringify(value).length;
 
 /**
  * A least-recently-used cache, limited in bytes. A value larger than the limit is not stored.

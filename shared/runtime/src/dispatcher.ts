@@ -1,6 +1,6 @@
 import type { Logger } from './logger.ts';
 import { startPeriodicTask } from './periodic-task.ts';
-import { settleWithin } from './settle-within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Processes a queue in the database, several items concurrently. */
 export interface Dispatcher {
@@ -99,7 +99,7 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
 
 /** Whether all work settles within so many milliseconds. */
 const areSettledWithin = async (work: ReadonlySet<Promise<void>>, milliseconds: number): Promise<boolean> =>
-  settleWithin(
+  withTimeout(
     Promise.all(work).then(() => true),
     milliseconds,
     () => false,

@@ -1,4 +1,4 @@
-import { settleWithin } from './settle-within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Checks a dependency of an app. The app is unready only while a `required` one is down. */
 export interface ReadinessCheck {
@@ -26,7 +26,7 @@ export async function readiness(checks: readonly ReadinessCheck[], timeout = CHE
 
 async function isUp(readinessCheck: ReadinessCheck, timeout: number): Promise<boolean> {
   try {
-    return await settleWithin(readinessCheck.check(), timeout, () => false);
+    return await withTimeout(readinessCheck.check(), timeout, () => false);
   } catch {
     return false;
   }

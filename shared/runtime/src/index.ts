@@ -1,5 +1,5 @@
 export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
-export { boundedCache, ENTRY_BYTES, jsonBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
+export { boundedCache, ENTRY_BYTES, estimateHeapBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
 export {
   brokerSettings,
   ConfigError,
@@ -29,8 +29,8 @@ export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
-export { settleWithin } from './settle-within.ts';
-export { sharedRuns } from './shared-runs.ts';
+export { withTimeout } from './with-timeout.ts';
+export { coalesceCalls } from './coalesce-calls.ts';
 export {
   type Attributes,
   type Context,

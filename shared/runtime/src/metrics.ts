@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { settleWithin } from './settle-within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export type Metrics = Registry;
@@ -33,7 +33,7 @@ class PartialRegistry extends Registry {
       this.#running.set(name, running);
     }
     try {
-      const text = await settleWithin(running, COLLECT_TIMEOUT, () => {
+      const text = await withTimeout(running, COLLECT_TIMEOUT, () => {
         throw new Error('the collection timed out');
       });
       if (this.#hasFailed.has(name)) this.#failed.set({ metric: name }, 0);

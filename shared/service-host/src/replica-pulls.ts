@@ -1,4 +1,4 @@
-import { Counter, type Logger, type Metrics, setting, settleWithin } from '@tocsin/runtime';
+import { Counter, type Logger, type Metrics, setting, withTimeout } from '@tocsin/runtime';
 import type { ServiceWorker } from './spec.ts';
 
 /** Pulls the changes of replicas from their owners. */
@@ -93,7 +93,7 @@ export function replicaPulls(options: { log: Logger; metrics: Metrics; deadline:
         result: result as Result | undefined,
         outcome: result === undefined ? ('failed' as const) : ('completed' as const),
       }));
-      const { result, outcome } = await settleWithin(ended, deadline, () => leave(run));
+      const { result, outcome } = await withTimeout(ended, deadline, () => leave(run));
       waits.inc({ outcome });
       return result;
     },

@@ -1,6 +1,6 @@
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
-import { beforeExit, describeStartFailure, productVersion, settleWithin } from '@tocsin/runtime';
+import { beforeExit, describeStartFailure, productVersion, withTimeout } from '@tocsin/runtime';
 import { samplerFrom, untrustingSampler } from './sampler.ts';
 import { serviceNameOf } from './service-name.ts';
 
@@ -38,7 +38,7 @@ export function startSdk({ env, mainModule }: { env: Settings; mainModule: strin
     logRecordProcessors: [],
   });
   sdk.start();
-  beforeExit(async () => settleWithin(sdk.shutdown(), FLUSH_TIMEOUT, () => undefined).catch(() => undefined));
+  beforeExit(async () => withTimeout(sdk.shutdown(), FLUSH_TIMEOUT, () => undefined).catch(() => undefined));
 }
 
 function samplerOrExit(env: Settings): Sampler {

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
-import { jsonBytes, latestVersionCache } from '@tocsin/runtime';
+import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import { DEFAULT_TIERS, type ServiceTier } from '../domain/tiers.ts';
 
 /** Reads the configuration of the workspaces that requests come from. */
@@ -16,7 +16,7 @@ const CACHE_BYTES = 16 * 1_048_576;
  * the cached one reads the database and gets the present tiers.
  */
 export function configurations(database: Knex): Configurations {
-  const cache = latestVersionCache<readonly ServiceTier[]>({ bytes: CACHE_BYTES, sizeOf: jsonBytes });
+  const cache = latestVersionCache<readonly ServiceTier[]>({ bytes: CACHE_BYTES, sizeOf: estimateHeapBytes });
   return {
     async tiers(workspace) {
       const cached = cache.get(workspace.id, workspace.version);

@@ -1,4 +1,4 @@
-import { type EventStream, inTurn, type Waiting } from '@tocsin/http';
+import { type EventStream, throttleByWorkspace, type WaitingRequest } from '@tocsin/http';
 import type { FeedFollower, FeedTails } from './feed-tails.ts';
 import { type FeedContext, type FeedQuery, type PageSize, readFeed } from './read-feed.ts';
 
@@ -30,12 +30,12 @@ const LARGE_PAGE = 262_144;
 /**
  * Reads the first page of a reader; if it has no events, waits for some (contract: Waiting and streaming). Without any,
  * the page is empty, and has a later position if events were skipped.
- * @throws DomainError as `readFirst`, and as `Waiting` if there is no place for another waiting request
+ * @throws DomainError as `readFirst`, and as `WaitingRequest` if there is no place for another waiting request
  */
 export async function waitForPage(
   context: FollowContext,
   feed: FollowedFeed,
-  { waiting, milliseconds }: { waiting: Waiting; milliseconds: number },
+  { waiting, milliseconds }: { waiting: WaitingRequest; milliseconds: number },
 ): Promise<FollowedPage> {
   const follower = context.tails.follow(feed.workspaceId);
   const over = new AbortController();
@@ -66,7 +66,7 @@ export async function waitForPage(
 export async function openStream(
   context: FollowContext,
   feed: FollowedFeed,
-  { waiting, idOf }: { waiting: Waiting; idOf: (position: number) => string },
+  { waiting, idOf }: { waiting: WaitingRequest; idOf: (position: number) => string },
 ): Promise<EventStream> {
   const { signal } = waiting;
   const query = { ...feed, ...STREAM_PAGE };
@@ -96,7 +96,7 @@ export async function openStream(
         if (!hasMore) await follower.waitBehind(position, signal);
         if (signal.aborted) return undefined;
         const read = async () => readOn(context, { ...query, after: position }, follower);
-        const page = isLarge && hasMore ? await inTurn(query.workspaceId, read) : await read();
+        const page = isLarge && hasMore ? await throttleByWorkspace(query.workspaceId, read) : await read();
         isLarge = bytesOf(page) >= LARGE_PAGE;
         const hasMoved = page.position > position;
         ({ position, hasMore } = page);

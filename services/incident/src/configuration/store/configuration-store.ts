@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
-import { jsonBytes, latestVersionCache } from '@tocsin/runtime';
+import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
   DEFAULT_CONFIGURATION,
@@ -35,7 +35,7 @@ const MAX_BYTES = 16 * 1_048_576;
 export function configurations(database: Knex): Configurations {
   const cache = latestVersionCache<Configuration>({
     bytes: MAX_BYTES,
-    sizeOf: ({ exchangeRates, ...rest }) => jsonBytes({ ...rest, exchangeRates: [...exchangeRates] }),
+    sizeOf: ({ exchangeRates, ...rest }) => estimateHeapBytes({ ...rest, exchangeRates: [...exchangeRates] }),
   });
   const reload = async (workspace: WorkspaceContext) => {
     const configuration = await readConfiguration(database, workspace.id);

@@ -1,7 +1,7 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import { portionsOf } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
-import { boundedCache, ENTRY_BYTES, RequestWork, runForRequest, sharedRuns } from '@tocsin/runtime';
+import { boundedCache, ENTRY_BYTES, RequestWork, runForRequest, coalesceCalls } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
 import { replicaStore } from './replica-store.ts';
 
@@ -33,7 +33,7 @@ interface CachedFields {
  */
 export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?: number } = {}): FieldDefinitions {
   const cache = boundedCache<number, CachedFields>({ bytes, sizeOf });
-  const readings = sharedRuns<number, CachedFields>();
+  const readings = coalesceCalls<number, CachedFields>();
 
   const read = async (workspaceId: number): Promise<CachedFields> => {
     const known = cache.peek(workspaceId);

@@ -1,7 +1,7 @@
-import { invalidRequest, inTurn, MAX_PAGE_BYTES } from '@tocsin/http';
+import { invalidRequest, throttleByWorkspace, MAX_PAGE_BYTES } from '@tocsin/http';
 import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
 import { type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/postgres';
-import { boundedCache, type Instant, jsonBytes } from '@tocsin/runtime';
+import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';
@@ -52,7 +52,7 @@ export interface TimelineQuery {
 /** Reads the timelines of incidents. */
 export function timelineReader(database: Knex) {
   /** By incident, revision and time bounds. Every change of a timeline raises the revision of its incident. */
-  const kept = boundedCache<string, readonly Count[]>({ bytes: KEPT_BYTES, sizeOf: jsonBytes });
+  const kept = boundedCache<string, readonly Count[]>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */
   const read = async (trx: Knex.Transaction, query: TimelineQuery, isTurn: boolean) => {
@@ -95,7 +95,7 @@ export function timelineReader(database: Knex) {
         isolationLevel: 'repeatable read',
         readOnly: true,
       });
-    const page = (await readNow(false)) ?? (await inTurn(query.workspaceId, async () => readNow(true)));
+    const page = (await readNow(false)) ?? (await throttleByWorkspace(query.workspaceId, async () => readNow(true)));
     if (page === undefined) throw new Error('a turn has not counted');
     return page;
   };

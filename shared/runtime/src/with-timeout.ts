@@ -3,7 +3,7 @@
  * @param milliseconds how long
  * @param onTimeout what to return, or throw, when the time is over
  */
-export async function settleWithin<Result, Late>(
+export async function withTimeout<Result, Late>(
   work: Promise<Result>,
   milliseconds: number,
   onTimeout: () => Late,

@@ -2,7 +2,7 @@
  * Runs at most one work for a key at a time. A call during a run waits for the next run, which all calls that wait
  * share: so the work that a call gets the result of has begun after the call.
  */
-export interface SharedRuns<Key, Result> {
+export interface CoalescedCalls<Key, Result> {
   /** @param work what the call would run; of the calls that share a run, the first one's */
   run(key: Key, work: () => Promise<Result>): Promise<Result>;
 }
@@ -12,7 +12,7 @@ interface Runs<Result> {
   next: Promise<Result> | undefined;
 }
 
-export function sharedRuns<Key, Result>(): SharedRuns<Key, Result> {
+export function coalesceCalls<Key, Result>(): CoalescedCalls<Key, Result> {
   const runsOf = new Map<Key, Runs<Result>>();
 
   const start = (key: Key, running: Promise<Result>) => {

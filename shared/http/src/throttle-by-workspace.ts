@@ -17,7 +17,7 @@ const turnsOf = new Map<ShareHolder, Turns>();
  * pause as long as the page took. Large rows take much time and memory to read and to serialise; so the pages of one
  * workspace take at most half of the process's time, however many it asks for.
  */
-export async function inTurn<Result>(holder: ShareHolder, work: () => Promise<Result>): Promise<Result> {
+export async function throttleByWorkspace<Result>(holder: ShareHolder, work: () => Promise<Result>): Promise<Result> {
   const turns = turnsOf.get(holder);
   if (turns === undefined) turnsOf.set(holder, { waiting: [] });
   else {
