@@ -101,7 +101,8 @@ describe('slots', () => {
     void enter(1, 'gone', { client });
     void enter(1, 'too many');
     await settled();
-    expect(served).toEqual(['first', '-too many']);
+    // The time of the impatient one may be over by now, too.
+    expect(served.filter((name) => name !== '-impatient')).toEqual(['first', '-too many']);
     client.emit('close');
     await settled();
     expect(served).toContain('-gone');
