@@ -122,10 +122,11 @@ describeWithServers('doctor', () => {
   });
 
   test('says when the processes may open more connections than the server has', async () => {
+    // Of the systems of other tests, too, which use the same server.
     const { exitCode, checks } = await doctor([], { DATABASE_POOL_SIZE: '500' });
     expect(withStatus(checks, 'problem')).toEqual([
       expect.stringMatching(
-        /^pools: \d+ processes with DATABASE_POOL_SIZE=500 may open [23]\d{3} connections, but the server has \d+: lower/,
+        /^pools: \d+ processes with DATABASE_POOL_SIZE=500 may open \d{4,} connections, but the server has \d+: lower/,
       ),
     ]);
     expect(exitCode).toBe(1);
