@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** util-linux's `script` runs a command in a terminal. */
+/** util-linux's `script` runs a command in a terminal; what needs one is skipped, and counted, without it. */
 const hasScript = spawnSync('script', ['-qec', 'exit 0', '/dev/null']).status === 0;
 const inTerminal = hasScript ? test : test.skip;
 

@@ -36,3 +36,12 @@ export async function startService(
 /** The service's database, for setup that the API does not offer. */
 export const openOwnDatabase = (service: TestService): Knex =>
   openDatabase({ url: service.database.url(schema.name), schema: schema.name, application: 'test', poolSize: 2 });
+
+/** How many statements wait for a lock of the table. */
+export async function countWaiting(database: Knex, table: string): Promise<number> {
+  const { rows } = await database.raw<{ rows: [{ count: number }] }>(
+    'select count(*)::integer as count from pg_locks where not granted and relation = ?::regclass',
+    [table],
+  );
+  return rows[0].count;
+}

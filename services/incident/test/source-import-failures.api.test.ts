@@ -11,7 +11,7 @@ import {
 } from '@tocsin/testing';
 import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
 import { freshWorkspace } from './fields.ts';
-import { openOwnDatabase } from './service.ts';
+import { countWaiting, openOwnDatabase } from './service.ts';
 
 let receiver: Receiver;
 let service: ImportingService;
@@ -216,12 +216,6 @@ describe('changes during the fetch', () => {
 });
 
 test('imports that wait for the database leave connections to others', async () => {
-  const waiting = async () => {
-    const { rows } = await database.raw(
-      `select count(*)::integer as count from pg_locks where not granted and relation = 'timeline_events'::regclass`,
-    );
-    return rows[0].count as number;
-  };
   const workspaces = Array.from({ length: 3 }, () => freshWorkspace(service));
   const unlock = await holdTransaction(database, async (trx) =>
     trx.raw('lock table timeline_events in access exclusive mode'),
@@ -231,7 +225,7 @@ test('imports that wait for the database leave connections to others', async () 
   );
   try {
     await eventually(() => receiver.requests.length === imports.length, { what: 'all documents' });
-    await eventually(async () => (await waiting()) >= 2, { what: 'imports that save' });
+    await eventually(async () => (await countWaiting(database, 'timeline_events')) >= 2, { what: 'imports that save' });
     const other = freshWorkspace(service);
     const path = await other.declare();
     expect((await other.client.get(path)).status).toBe(200);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import { eventually, holdTransaction } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { countWaiting, openOwnDatabase, startService, type TestService } from './service.ts';
 
 const EVENTS = 1_200;
 let service: TestService;
@@ -52,12 +52,7 @@ test('the counts of a long timeline are exact on every page, within bounds and a
 
 test('a workspace counts one long timeline at a time, and another does not wait for it', async () => {
   const [one, other] = [await withManyEvents(2), await withManyEvents(3)];
-  const counting = async () => {
-    const { rows } = await database.raw(
-      `select count(*)::integer as count from pg_locks where not granted and relation = 'timeline_events'::regclass`,
-    );
-    return rows[0].count as number;
-  };
+  const counting = async () => countWaiting(database, 'timeline_events');
   const unlock = await holdTransaction(database, async (trx) =>
     trx.raw('lock table timeline_events in access exclusive mode'),
   );
