@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Environment } from '@tocsin/runtime';
@@ -33,6 +33,8 @@ const inherited = (): Environment =>
  */
 export function runCommand(script: string, settings: Environment, outputFile?: string): RunningCommand {
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
+  // What comes before is of an earlier run.
+  const begin = file === undefined ? 0 : fstatSync(file).size;
   const child = spawn(process.execPath, [path.join('infra', script)], {
     cwd: ROOT,
     env: { ...inherited(), ...settings },
@@ -46,7 +48,7 @@ export function runCommand(script: string, settings: Environment, outputFile?: s
     received += bytes.toString();
     errors += bytes.toString();
   });
-  const output = () => (outputFile === undefined ? '' : readFileSync(outputFile, 'utf8')) + received;
+  const output = () => (outputFile === undefined ? '' : readFileSync(outputFile).toString('utf8', begin)) + received;
   const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
   return {
     pid: child.pid ?? 0,
