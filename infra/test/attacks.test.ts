@@ -9,7 +9,7 @@ import { judge, type Observed } from '../verification/attacks/rules.ts';
 
 const attack: Attack = { name: 'example', what: 'an example', expects: [200, 503], run: async () => undefined };
 
-const quiet = { requests: 30, errors: {}, p50: 10, p99: 20, lag: 40 };
+const quiet = { requests: 30, errors: {}, p50: 10, p99: 20, lag: 40, eventLoop: 20 };
 const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 150])) as Observed['measurement']['memory'];
 const attacker = {
   sent: 3,
@@ -35,6 +35,14 @@ test('an attack that stops the recording of events may delay them', () => {
 
 test('an attack that nobody notices passes', () => {
   expect(judge(attack, harmless)).toEqual([]);
+});
+
+test('on a busy machine an event loop may be delayed by twice what the victims have to wait', () => {
+  const during = { ...quiet, eventLoop: 60 };
+  const blocked = (gateway: number) =>
+    judge(attack, { ...harmless, during, measurement: { memory, eventLoop: { gateway } } });
+  expect(blocked(120)).toEqual([]);
+  expect(blocked(121)).toHaveLength(1);
 });
 
 test.each<[string, Partial<Observed>, string]>([

@@ -13,16 +13,18 @@ async function run({ modes, attacks, timing, isShort, json }: Options): Promise<
   if (process.platform !== 'linux') throw new Error('the attacks need Linux: they read /proc and use 127.0.0.0/8');
   const signal = interruption();
   await findServers();
+  const rows: Row[] = [];
+  const report = (row: Row) => {
+    rows.push(row);
+    console.error(progress(row));
+  };
   try {
-    const rows: Row[] = [];
-    for (const mode of modes) {
-      const report = (row: Row) => console.error(progress(row));
-      rows.push(...(await runSuite({ mode, attacks, timing, isShort, report, signal })));
-    }
-    console.log(json ? JSON.stringify(rows, null, 2) : `\n${table(rows)}`);
+    for (const mode of modes) await runSuite({ mode, attacks, timing, isShort, report, signal });
     const isComplete = rows.length === modes.length * attacks.length;
     if (!isComplete || rows.some(({ failures }) => failures.length > 0)) process.exitCode = 1;
   } finally {
+    // Also what was measured before an error.
+    console.log(json ? JSON.stringify(rows, null, 2) : `\n${table(rows)}`);
     await releaseServers();
   }
 }

@@ -20,6 +20,8 @@ export interface VictimSummary {
   p99: number;
   /** Milliseconds from the response of a create to its event in the feed, p99; missing if nothing was created. */
   lag?: number;
+  /** The longest delay of the event loop of their process, which does little: what every process here waits for; milliseconds. */
+  eventLoop: number;
 }
 
 /** From the victims' process. */

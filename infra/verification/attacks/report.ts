@@ -13,7 +13,7 @@ const HEADINGS = [
   'p99 before/during',
   'feed before/during',
   `MiB ${APP_NAMES.join('/')}`,
-  'event loop',
+  'event loop apps/victims',
   'verdict',
 ];
 
@@ -64,7 +64,7 @@ function cellsOf(row: Row): string[] {
     both('p99'),
     `${lagOf(before)}/${lagOf(during)}`,
     APP_NAMES.map((name) => Math.round(measurement.memory[name])).join('/'),
-    delays.length === 0 ? 'n/a' : `${Math.round(Math.max(...delays))} ms`,
+    `${delays.length === 0 ? 'n/a' : milliseconds(Math.max(...delays))}/${milliseconds(during.eventLoop)} ms`,
     attacker.skipped === undefined ? verdict(row) : `${verdict(row)}: ${attacker.skipped}`,
   ];
 }

@@ -3,6 +3,7 @@
  * measures each from the moment at which it was due. Each request has a connection of its own, as a new client has.
  */
 import { Agent } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { quantile } from '../quantile.ts';
 import { send as sendRequest } from '../systems/send.ts';
@@ -28,6 +29,9 @@ interface Observation {
   lags: number[];
   isEnded: boolean;
 }
+
+const eventLoopDelay = monitorEventLoopDelay({ resolution: 10 });
+eventLoopDelay.enable();
 
 const agent = new Agent({ keepAlive: false });
 const observations = new Map<number, Observation>();
@@ -105,7 +109,8 @@ function summarize({ samples, lags }: Observation): VictimSummary {
           lags.toSorted((a, b) => a - b),
           0.99,
         );
-  return { requests: samples.length, errors, ...times, ...(lag !== undefined && { lag }) };
+  const eventLoop = eventLoopDelay.max / 1e6;
+  return { requests: samples.length, errors, ...times, ...(lag !== undefined && { lag }), eventLoop };
 }
 
 async function end(id: number): Promise<void> {
@@ -123,6 +128,7 @@ process.on('message', (message: ToVictims) => {
   else {
     const observation: Observation = { pending: new Set(), samples: [], lags: [], isEnded: false };
     observations.set(message.id, observation);
+    eventLoopDelay.reset();
     void observe(observation, message.routes);
   }
 });
