@@ -21,7 +21,7 @@ export interface TimelineHandlerDependencies {
 
 export function timelineHandlers({ dependencies, cursors, attachmentUrl }: TimelineHandlerDependencies): TimelineApi {
   const { database } = dependencies;
-  const readTimeline = timelineReader(database);
+  const timelines = timelineReader(database);
   const eventReply = async (event: TimelineEvent) => ({
     body: { event: timelineEventView(event, await attachmentsOf(database, event.id), attachmentUrl) },
     revision: event.revision,
@@ -33,11 +33,11 @@ export function timelineHandlers({ dependencies, cursors, attachmentUrl }: Timel
       const filters = filtersOf(query);
       const scope = timelineScope(workspaceId, incidentId, filters);
       const after = cursor === undefined ? undefined : positionOf(cursor, { cursors, scope, filters });
-      const timeline = await readTimeline({ workspaceId, incidentId, filters, limit: limit + 1, after });
+      const timeline = await timelines.page({ workspaceId, incidentId, filters, limit: limit + 1, after });
       const { rows, pagination } = await buildPage({
         listed: timeline.listed,
         limit,
-        whole: ({ length }) => timeline.events.slice(0, length),
+        whole: timelines.readWhole,
         view: (event) => timelineEventView(event, timeline.attachments, attachmentUrl),
         nextCursor: (last) => timelineCursors(cursors).encode([last.startedAt, last.id], scope),
       });

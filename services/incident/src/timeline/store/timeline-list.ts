@@ -1,21 +1,14 @@
-import { invalidRequest, throttleByWorkspace, MAX_PAGE_BYTES } from '@tocsin/http';
-import { type Listed, type ListedRow, readWhole } from '@tocsin/resources';
+import { invalidRequest, notFound, throttleByWorkspace } from '@tocsin/http';
+import { type Listed, readWhole } from '@tocsin/resources';
 import { type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/postgres';
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';
 import { MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
-import { incidentStore } from '../../incidents/store/incident-store.ts';
-import { all, run, type Sql, sql, statementOf } from '../../shared/store/sql.ts';
+import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { propertyConditions, textConditions, timeConditions } from './timeline-conditions.ts';
-import {
-  LISTED_TIMELINE_COLUMNS,
-  TIMELINE_COLUMNS,
-  type TimelineRow,
-  toListedEvent,
-  toTimelineEvent,
-} from './timeline-row.ts';
+import { LISTED_TIMELINE_COLUMNS, TIMELINE_COLUMNS, type TimelineRow, toTimelineEvent } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
 const MAX_COUNTED = 1_000;
@@ -49,97 +42,111 @@ export interface TimelineQuery {
   after: TimelinePosition | undefined;
 }
 
+/** A page of an incident's timeline. */
+export interface TimelinePage {
+  /** Up to `limit` events. */
+  listed: Listed<TimelineEvent>[];
+  /** Of the listed events. */
+  attachments: Attachment[];
+  counts: TimelineCounts;
+  latestStartedAt: Instant | null;
+}
+
+/** The counts of tags at a revision of the incident; every change of its timeline raises it. */
+interface KeptTags {
+  revision: number;
+  tags: Record<string, number>;
+}
+
 /** Reads the timelines of incidents. */
 export function timelineReader(database: Knex) {
-  /** By incident, revision and time bounds. Every change of a timeline raises the revision of its incident. */
-  const kept = boundedCache<string, readonly Count[]>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
+  /** By incident and time bounds. */
+  const kept = boundedCache<string, KeptTags>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */
-  const read = async (trx: Knex.Transaction, query: TimelineQuery, isTurn: boolean) => {
+  const read = async (query: TimelineQuery, isTurn: boolean): Promise<TimelinePage | undefined> => {
     const { incidentId, filters } = query;
-    const { lastEventAt, eventCount, revision } = await incidentStore(trx, query.workspaceId).get(incidentId);
-    const key = JSON.stringify([incidentId, revision, filters.startedFrom, filters.startedTo]);
+    const key = JSON.stringify([incidentId, filters.startedFrom, filters.startedTo]);
     const keptTags = kept.get(key);
-    const hasMany = eventCount > MANY_EVENTS;
-    const isExpensive = keptTags === undefined || filters.tags.length > 0 || filters.text !== null;
-    if (hasMany && isExpensive && !isTurn) return undefined;
-    const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
-    if (filters.text !== null) await checkComparedText(trx, filters, bounds);
-    const [counted, countedTags = []] = await runTogether(trx, [
-      matchAndCount(query, bounds),
-      ...(keptTags === undefined ? [countTags(bounds)] : []),
+    const [rows] = await runTogether(database, [
+      selectPage(query, { isTurn, keptRevision: keptTags?.revision ?? null }),
     ]);
-    const tags = keptTags ?? countedTags;
-    if (hasMany) kept.set(key, tags);
-    const { ids, counts } = idsAndCounts(counted);
-    const { listed, attachments } = await readListed(trx, ids);
-    const events = await readEvents(trx, listed);
+    const [first] = rows;
+    if (first === undefined) throw notFound('The incident');
+    if (!first.hasTurn) return undefined;
+    if (!first.isSearchable) throw tooMuchText();
+    const { counts, incidentRevision, eventCount, lastEventAt } = first;
+    const tags = counts?.tags ?? keptTags?.tags;
+    if (counts === null || tags === undefined) throw new Error('a timeline was not counted');
+    if (eventCount > MANY_EVENTS) kept.set(key, { revision: incidentRevision, tags });
+    const listed = rows.filter((row): row is PageRow & Listed<TimelineEvent> => row.id !== null);
     return {
       listed,
-      events,
-      counts: { ...counts, tags: byKey(tags) },
-      // Of some events that the page may not show, too.
-      attachments,
+      attachments: await readAttachments(listed.filter(({ hasAttachments }) => hasAttachments).map(({ id }) => id)),
+      counts: { ...counts, tags },
       latestStartedAt: lastEventAt,
     };
   };
 
-  /**
-   * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree. Of the listed events,
-   * it reads as many completely as a page can show.
-   * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
-   */
-  return async (query: TimelineQuery): Promise<NonNullable<Awaited<ReturnType<typeof read>>>> => {
-    const readNow = async (isTurn: boolean) =>
-      database.transaction(async (trx) => read(trx, query, isTurn), {
-        isolationLevel: 'repeatable read',
-        readOnly: true,
-      });
-    const page = (await readNow(false)) ?? (await throttleByWorkspace(query.workspaceId, async () => readNow(true)));
-    if (page === undefined) throw new Error('a turn has not counted');
-    return page;
+  const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
+    if (eventIds.length === 0) return [];
+    const [rows] = await runTogether(database, [selectAttachments(eventIds)]);
+    return rows.map(toAttachment);
+  };
+
+  return {
+    /**
+     * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree.
+     * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
+     */
+    page: async (query: TimelineQuery): Promise<TimelinePage> => {
+      const page =
+        (await read(query, false)) ?? (await throttleByWorkspace(query.workspaceId, async () => read(query, true)));
+      if (page === undefined) throw new Error('a turn has not counted');
+      return page;
+    },
+
+    /** The listed events with all their properties, a few at a time. */
+    readWhole: (listed: readonly Listed<TimelineEvent>[]) =>
+      readWhole(listed, async (ids) => {
+        const rows = await database('timeline_events').whereIn('id', ids).select<TimelineRow[]>(TIMELINE_COLUMNS);
+        return rows.map(toTimelineEvent);
+      }),
   };
 }
 
-/**
- * Every event that meets the other filters is searched, on each page: `matched_count` counts them all. The sizes of large
- * texts can be told without reading the texts.
- */
-async function checkComparedText(trx: Knex.Transaction, filters: TimelineFilters, bounds: Sql): Promise<void> {
-  const [row] = await run<{ bytes: number | null }>(
-    trx,
-    sql`
-      select sum(octet_length(title) + octet_length(body) + octet_length(ai_context)
-        + octet_length(array_to_string(tags, ' '))) as bytes
-      from timeline_events
-      where ${all([bounds, ...propertyConditions(filters)])}`,
-  );
-  if ((row?.bytes ?? 0) <= MAX_COMPARED_BYTES) return;
-  throw invalidRequest(
+/** `q` is searched in every event that meets the other filters, on each page: `matched_count` counts them all. */
+const tooMuchText = () =>
+  invalidRequest(
     'q',
     'Must be combined with other filters, such as started_from and started_to, that select events with at most 32 MiB of text',
   );
-}
 
-interface Count {
-  key: string;
-  events: number;
-}
-
-/** A count; the row of all events has the IDs of the page, too. */
-interface CountRow extends Count {
-  by: 'type' | 'source' | 'all';
-  matched: number;
-  ids: string[] | null;
-}
+/** An event of the page with what is known about its timeline; without an event if the page is empty. */
+type PageRow = { [Property in keyof Listed<TimelineEvent>]: Listed<TimelineEvent>[Property] | null } & {
+  hasAttachments: boolean;
+  /** Otherwise nothing was counted and no event was read. */
+  hasTurn: boolean;
+  /** Likewise: there is not too much text to search. */
+  isSearchable: boolean;
+  incidentRevision: number;
+  eventCount: number;
+  lastEventAt: Instant | null;
+  /** In the first row. No tags: those of this revision are kept. */
+  counts: (Omit<TimelineCounts, 'tags'> & { tags: TimelineCounts['tags'] | null }) | null;
+};
 
 const named = namesFirst('timeline');
+const LISTED = new Sql(LISTED_TIMELINE_COLUMNS, []);
 
-/** The IDs of the events of the page, in its order, and all counts except those of tags. Searches each event once. */
-function matchAndCount(
-  { workspaceId, filters, limit, after }: TimelineQuery,
-  bounds: Sql,
-): PreparedStatement<CountRow> {
+/**
+ * One statement, so that the page and the counts are of the same moment. Each event is searched once.
+ * @param keptRevision the revision of the incident whose tags are counted already
+ */
+function selectPage(
+  { workspaceId, incidentId, filters, limit, after }: TimelineQuery,
+  { isTurn, keptRevision }: { isTurn: boolean; keptRevision: number | null },
+): PreparedStatement<PageRow> {
   const { direction, follows } =
     filters.order === 'asc' ? { direction: sql`asc`, follows: sql`>` } : { direction: sql`desc`, follows: sql`<` };
   const order = sql`started_at ${direction}, id ${direction}`;
@@ -147,16 +154,40 @@ function matchAndCount(
     after === undefined
       ? sql`true`
       : sql`(started_at, id) ${follows} (${after.startedAt}::timestamptz, ${after.id}::bigint)`;
+  const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
+  const properties = propertyConditions(filters);
+  const hasKeptTags = sql`coalesce(revision = ${keptRevision}::bigint, false)`;
+  const isExpensive = filters.tags.length > 0 || filters.text !== null ? sql`true` : sql`not has_kept_tags`;
+  // The sizes of large texts can be told without reading the texts.
+  const textBytes =
+    filters.text === null
+      ? sql`0`
+      : sql`(
+          select coalesce(sum(octet_length(title) + octet_length(body) + octet_length(ai_context)
+            + octet_length(array_to_string(tags, ' '))), 0)
+          from timeline_events where ${all([bounds, ...properties])})`;
   return statementOf(
     named,
     sql`
-      with event as materialized (
+      with incident as materialized (
+        select revision, event_count, last_event_at, ${hasKeptTags} as has_kept_tags
+        from incidents where workspace_id = ${workspaceId} and id = ${incidentId}),
+      timeline as materialized (
+        select revision, event_count, last_event_at, has_kept_tags, has_turn, has_turn and is_searchable as is_read, is_searchable
+        from incident
+        cross join lateral (
+          select event_count <= ${MANY_EVENTS} or ${isTurn}::boolean or not (${isExpensive}) as has_turn) as turn
+        cross join lateral (
+          select case when has_turn then ${textBytes} else 0 end <= ${MAX_COMPARED_BYTES} as is_searchable) as search),
+      event as materialized (
         select id, started_at, type, source,
-          ${all([...propertyConditions(filters), ...textConditions(filters, workspaceId)])} as matches
+          ${all([...properties, ...textConditions(filters, workspaceId)])} as matches
         from timeline_events
-        where ${bounds}),
-      page as (select id, started_at from event where matches and ${isAfter} order by ${order} limit ${limit}),
-      counts as (
+        where ${bounds} and (select is_read from timeline)),
+      page as (
+        select id, row_number() over (order by ${order}) as place
+        from event where matches and ${isAfter} order by place limit ${limit}),
+      counted as (
         select
           case grouping(type, source) when 1 then 'type' when 2 then 'source' else 'all' end as by,
           coalesce(type, source, '') as key,
@@ -167,73 +198,30 @@ function matchAndCount(
       ranked as (
         select by, key, events, matched,
           row_number() over (partition by by order by events desc, key collate "C") as rank
-        from counts)
-      select by, key, events, matched,
-        case by when 'all' then (select array_agg(id::text order by ${order}) from page) end as ids
-      from ranked
-      where rank <= ${MAX_COUNTED}`,
+        from counted
+        union all
+        select 'tag', tag, count(*), 0, row_number() over (order by count(*) desc, tag collate "C")
+        from timeline_events cross join unnest(tags) as tag
+        where ${bounds} and (select is_read and not has_kept_tags from timeline)
+        group by tag),
+      counts as (
+        select json_build_object(
+          'allEvents', max(events) filter (where by = 'all'),
+          'matched', max(matched) filter (where by = 'all'),
+          'types', coalesce(json_object_agg(key, events order by rank) filter (where by = 'type'), '{}'),
+          'sources', coalesce(json_object_agg(key, events order by rank) filter (where by = 'source'), '{}'),
+          'tags', case when not (select has_kept_tags from timeline)
+            then coalesce(json_object_agg(key, events order by rank) filter (where by = 'tag'), '{}') end) as counts
+        from ranked where rank <= ${MAX_COUNTED})
+      select ${LISTED},
+        exists (select 1 from timeline_attachments where timeline_event_id = page.id) as "hasAttachments",
+        timeline.has_turn as "hasTurn", timeline.is_searchable as "isSearchable",
+        timeline.revision as "incidentRevision", timeline.event_count as "eventCount",
+        timeline.last_event_at as "lastEventAt",
+        case when timeline.is_read and coalesce(page.place, 1) = 1 then (select counts from counts) end as counts
+      from timeline
+      left join page on true
+      left join timeline_events on timeline_events.id = page.id
+      order by page.place`,
   );
-}
-
-function idsAndCounts(rows: readonly CountRow[]): { ids: number[]; counts: Omit<TimelineCounts, 'tags'> } {
-  const total = rows.find(({ by }) => by === 'all');
-  return {
-    ids: (total?.ids ?? []).map(Number),
-    counts: {
-      allEvents: total?.events ?? 0,
-      types: byKey(rows.filter(({ by }) => by === 'type')),
-      sources: byKey(rows.filter(({ by }) => by === 'source')),
-      matched: total?.matched ?? 0,
-    },
-  };
-}
-
-const countTags = (bounds: Sql): PreparedStatement<Count> =>
-  statementOf(
-    named,
-    sql`
-      select tag as key, count(*) as events
-      from timeline_events cross join unnest(tags) as tag
-      where ${bounds}
-      group by tag
-      order by events desc, tag collate "C"
-      limit ${MAX_COUNTED}`,
-  );
-
-/** Not by assignment, because a type may be `__proto__`. */
-const byKey = (counts: readonly Count[]): Record<string, number> =>
-  Object.fromEntries(counts.map(({ key, events }) => [key, events]));
-
-const selectListed = (ids: readonly number[]): PreparedStatement<ListedRow<TimelineRow>> => ({
-  name: 'list-timeline-events',
-  text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where id = any($1::bigint[])`,
-  values: [ids],
-});
-
-/** The events with these IDs, in the order of the IDs, and their attachments. */
-async function readListed(
-  trx: Knex.Transaction,
-  ids: readonly number[],
-): Promise<{ listed: Listed<TimelineEvent>[]; attachments: Attachment[] }> {
-  if (ids.length === 0) return { listed: [], attachments: [] };
-  const [rows, attachments] = await runTogether(trx, [selectListed(ids), selectAttachments(ids)]);
-  const byId = new Map(rows.map((row) => [row.id, toListedEvent(row)]));
-  return { listed: ids.flatMap((id) => byId.get(id) ?? []), attachments: attachments.map(toAttachment) };
-}
-
-/** JSON is never shorter than the text in it, so no page needs more of these texts. */
-async function readEvents(trx: Knex, listed: readonly Listed<TimelineEvent>[]): Promise<TimelineEvent[]> {
-  const events: TimelineEvent[] = [];
-  let bytes = 0;
-  const whole = readWhole(listed, async (ids) => {
-    const rows = await trx('timeline_events').whereIn('id', ids).select<TimelineRow[]>(TIMELINE_COLUMNS);
-    return rows.map(toTimelineEvent);
-  });
-  for await (const event of whole) {
-    if (event === undefined) throw new Error('a snapshot lost an event');
-    events.push(event);
-    bytes += Buffer.byteLength(event.body);
-    if (bytes > MAX_PAGE_BYTES) break;
-  }
-  return events;
 }

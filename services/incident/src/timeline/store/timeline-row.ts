@@ -1,12 +1,4 @@
-import {
-  column,
-  type ColumnsOf,
-  type Listed,
-  listedColumns,
-  type ListedRow,
-  type RowOf,
-  rowMapping,
-} from '@tocsin/resources';
+import { column, type ColumnsOf, listedColumns, type RowOf, rowMapping } from '@tocsin/resources';
 import { fold } from '../../shared/domain/fold.ts';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
@@ -44,15 +36,12 @@ export const TIMELINE_COLUMNS = mapping.names;
 
 export const toTimelineEvent = mapping.toEntity;
 
+/** The select list of timelines. Its rows are listed events. */
 export const LISTED_TIMELINE_COLUMNS = listedColumns({
   table: 'timeline_events',
   names: mapping.names,
+  as: mapping.propertyOf,
   large: { body: 'text' },
-});
-
-export const toListedEvent = (row: ListedRow<TimelineRow>): Listed<TimelineEvent> => ({
-  ...toTimelineEvent(row),
-  largeWeight: row.large_weight,
 });
 
 /** Bindable values of an event without its ID, and of the folded texts that searches compare, by column. */
