@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
-import type { JsonRows } from './json-rows.ts';
+import type { Json, JsonRows } from './json-rows.ts';
 import type { Prerequisite, Principal, Scope } from '@tocsin/contracts';
 import type { WaitingRequest } from './waiting.ts';
 
@@ -124,13 +124,21 @@ export interface Reply<Body = unknown> {
   stream?: EventStream;
 }
 
-/** A body whose lists may be `JsonRows`. */
-type WithRows<Body> = unknown extends Body
+/** A body whose properties may be `Json`, and its lists `JsonRows`. */
+type WithJson<Body> = unknown extends Body
   ? Body
-  : { [Name in keyof Body]: Body[Name] extends readonly (infer Row)[] ? Body[Name] | JsonRows<Row> : Body[Name] };
+  : {
+      [Name in keyof Body]:
+        | Body[Name]
+        | (Body[Name] extends readonly (infer Row)[]
+            ? JsonRows<Row>
+            : Body[Name] extends object
+              ? Json<Body[Name]>
+              : never);
+    };
 
 type ReplyOf<C extends Contract> = C['reply'] extends { readonly body: infer Schema extends z.ZodType }
-  ? Reply<WithRows<z.input<Schema>>>
+  ? Reply<WithJson<z.input<Schema>>>
   : Reply<never>;
 
 /** The functions that carry out a service's operations, by operation ID and typed by its contracts. */

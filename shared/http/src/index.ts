@@ -56,7 +56,7 @@ export { type Deprecation, deprecationHeaders } from './deprecation.ts';
 export { DESCRIPTION_PATH, entityTagOf } from './description-route.ts';
 export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
 export { EXTENSIONS, openApiDocument } from './openapi.ts';
-export { JsonRows } from './json-rows.ts';
+export { type Json, JsonRows } from './json-rows.ts';
 export { scanJson } from './scan-json.ts';
 export { normaliseList } from './normalise-list.ts';
 export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';

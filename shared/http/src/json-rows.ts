@@ -1,13 +1,21 @@
 /** A piece is complete when it has this many bytes: large enough to be written at once, small enough to be freed soon. */
 const PIECE_BYTES = 65_536;
 
+/** JSON of a value, in UTF-8. */
+export type Json<Value> = Buffer & {
+  /** Never set; it makes `Value` part of the type. */
+  readonly value?: Value;
+};
+
+const COMMA = Buffer.from(',');
+
 /**
  * The rows of a list as JSON, each of them serialised once. In the body of a reply it takes the place of the list, so
  * that a large page is neither kept as objects nor serialised in one go.
  */
 export class JsonRows<Row> {
   readonly #pieces: Buffer[] = [];
-  #open: string[] = [];
+  #open: Buffer[] = [];
   #openBytes = 0;
   #bytes = 0;
 
@@ -16,12 +24,12 @@ export class JsonRows<Row> {
     return this.#bytes;
   }
 
-  add(text: string): void {
-    const size = Buffer.byteLength(text);
-    const isFirst = this.#bytes === 0;
-    this.#open.push(isFirst ? text : `,${text}`);
+  add(row: Json<Row>): void {
+    const added = this.#bytes === 0 ? [row] : [COMMA, row];
+    this.#open.push(...added);
+    const size = row.length + added.length - 1;
     this.#openBytes += size;
-    this.#bytes += isFirst ? size : size + 1;
+    this.#bytes += size;
     if (this.#openBytes >= PIECE_BYTES) this.#closePiece();
   }
 
@@ -37,24 +45,22 @@ export class JsonRows<Row> {
   }
 
   #closePiece(): void {
-    this.#pieces.push(Buffer.from(this.#open.join('')));
+    this.#pieces.push(Buffer.concat(this.#open, this.#openBytes));
     this.#open = [];
     this.#openBytes = 0;
   }
 }
 
-/**
- * Serialises the body of a reply. Only lists that are `JsonRows` come in several pieces; the rest is small enough for
- * one.
- */
+/** Serialises the body of a reply; `Json` and `JsonRows` are pieces of their own. */
 export function jsonPieces(body: unknown): readonly Buffer[] {
-  if (!hasRows(body)) return [Buffer.from(JSON.stringify(body))];
+  if (!hasJson(body)) return [Buffer.from(JSON.stringify(body))];
   const pieces: Buffer[] = [];
   let separator = '{';
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined) continue;
     const key = `${separator}${JSON.stringify(name)}:`;
     if (value instanceof JsonRows) pieces.push(Buffer.from(`${key}[`), ...value.pieces(), Buffer.from(']'));
+    else if (value instanceof Buffer) pieces.push(Buffer.from(key), value);
     else pieces.push(Buffer.from(`${key}${JSON.stringify(value)}`));
     separator = ',';
   }
@@ -62,13 +68,16 @@ export function jsonPieces(body: unknown): readonly Buffer[] {
   return pieces;
 }
 
-/** The body with its lists as arrays again. */
-export const withParsedRows = (body: unknown): unknown =>
-  hasRows(body)
-    ? Object.fromEntries(
-        Object.entries(body).map(([name, value]) => [name, value instanceof JsonRows ? value.parse() : value]),
-      )
-    : body;
+/** The body with the values of its JSON again. */
+export const withParsedJson = (body: unknown): unknown =>
+  hasJson(body) ? Object.fromEntries(Object.entries(body).map(([name, value]) => [name, parsed(value)])) : body;
 
-const hasRows = (body: unknown): body is Record<string, unknown> =>
-  typeof body === 'object' && body !== null && Object.values(body).some((value) => value instanceof JsonRows);
+function parsed(value: unknown): unknown {
+  if (value instanceof JsonRows) return value.parse();
+  return value instanceof Buffer ? JSON.parse(value.toString()) : value;
+}
+
+const hasJson = (body: unknown): body is Record<string, unknown> =>
+  typeof body === 'object' &&
+  body !== null &&
+  Object.values(body).some((value) => value instanceof JsonRows || value instanceof Buffer);

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { currentRequest } from '@tocsin/runtime';
-import { JsonRows } from './json-rows.ts';
+import { type Json, JsonRows } from './json-rows.ts';
 import { throttleByWorkspace } from './throttle-by-workspace.ts';
 import type { Pagination } from './pagination.ts';
 import { processUnsentBytes } from './unsent-bytes.ts';
 
 /** The rows of a page have at most this many bytes of JSON, unless its first row alone has more (contract: Limits). */
 export const MAX_PAGE_BYTES = 4_194_304;
-/** How many characters are serialised before other requests get their turn: about a millisecond. */
+/** How many bytes are serialised before other requests get their turn: about a millisecond. */
 const YIELD_AFTER = 262_144;
 
 interface PageOptions<Listed, Row, Wire> {
@@ -19,8 +19,8 @@ interface PageOptions<Listed, Row, Wire> {
    * for a row that is gone. May end early. Default: the listed rows are complete.
    */
   whole?: (listed: readonly Listed[]) => Iterable<Row | undefined> | AsyncIterable<Row | undefined>;
-  /** What the API shows of a row. */
-  view: (row: Row) => Wire;
+  /** What the API shows of a row, or the JSON of it. */
+  view: (row: Row) => Wire | Json<Wire>;
   nextCursor: (last: Listed) => string;
   /** Where the list continues after the listed rows, if they are fewer than there may be. */
   continueAt?: string | undefined;
@@ -62,10 +62,11 @@ async function build<Listed, Wire, Row>(options: PageOptions<Listed, Row, Wire>)
   /** Returns false for a row that does not fit. */
   const add = (row: Row | undefined): boolean => {
     if (row !== undefined) {
-      const text = JSON.stringify(view(row));
-      if (rows.bytes > 0 && rows.bytes + Buffer.byteLength(text) > MAX_PAGE_BYTES) return false;
-      rows.add(text);
-      unyielded += text.length;
+      const shown = view(row);
+      const json = shown instanceof Buffer ? shown : Buffer.from(JSON.stringify(shown));
+      if (rows.bytes > 0 && rows.bytes + json.length > MAX_PAGE_BYTES) return false;
+      rows.add(json);
+      unyielded += json.length;
     }
     shown += 1;
     return true;

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Reply, Route } from './contract.ts';
 import { type DomainError, errorBody } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
-import { jsonPieces, withParsedRows } from './json-rows.ts';
+import { jsonPieces, withParsedJson } from './json-rows.ts';
 import { VERSION_HEADER } from './preconditions.ts';
 import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from './unsent-bytes.ts';
 
-/** What is handed to a connection at once. */
+/** What is handed to a connection at once, unless it is the rest: each write costs every process on the way. */
 const CHUNK_BYTES = 65_536;
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
@@ -77,17 +77,32 @@ function send(response: ServerResponse, pieces: readonly Buffer[], unsent?: Unse
 
 /** Sends chunk after chunk, as fast as the client reads. What it has read is neither kept nor counted any longer. */
 async function sendInChunks(response: ServerResponse, pieces: Buffer[], unsent?: UnsentResponse): Promise<void> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-    for (let start = 0; start < piece.length; start += CHUNK_BYTES) {
-      if (response.destroyed) return;
-      const chunk = piece.subarray(start, start + CHUNK_BYTES);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      response.write(chunk, () => resolve());
-      await promise;
-      unsent?.release(chunk.length);
-    }
+  for (const chunk of chunksOf(pieces)) {
+    if (response.destroyed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    response.write(chunk, () => resolve());
+    await promise;
+    unsent?.release(chunk.length);
   }
   response.end();
+}
+
+/** Joins and divides pieces into chunks of at least `CHUNK_BYTES`, less than twice as many, and the rest. Takes the pieces out. */
+function* chunksOf(pieces: Buffer[]): Generator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    gathered.push(piece);
+    bytes += piece.length;
+    if (bytes < CHUNK_BYTES) continue;
+    let joined = gathered.length === 1 ? piece : Buffer.concat(gathered, bytes);
+    for (; joined.length >= 2 * CHUNK_BYTES; joined = joined.subarray(CHUNK_BYTES))
+      yield joined.subarray(0, CHUNK_BYTES);
+    yield joined;
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered, bytes);
 }
 
 /**
@@ -100,7 +115,7 @@ export function checkReply(route: Route, reply: Reply): void {
     if (route.stream === undefined) throw new Error(`the contract of ${route.id} has no stream`);
     return;
   }
-  const body = withParsedRows(reply.body);
+  const body = withParsedJson(reply.body);
   if (route.reply.body === undefined ? body !== undefined : !route.reply.body.safeParse(body).success) {
     const detail = route.reply.body?.safeParse(body).error?.message;
     throw new Error(`the body of ${route.id} does not match its contract: ${detail ?? 'no body is declared'}`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
 import fc from '@tocsin/testing/fuzz';
 import { buildPage, MAX_PAGE_BYTES } from '../src/index.ts';
-import { jsonPieces, withParsedRows } from '../src/json-rows.ts';
+import { jsonPieces, withParsedJson } from '../src/json-rows.ts';
 
 interface Row {
   id: number;
@@ -140,7 +140,7 @@ test('a body with rows has the JSON of the same body with a list', async () => {
       const list = texts.slice(0, 100).map((text) => ({ text }));
       const body = { things: rows, ...more };
       expect(Buffer.concat(jsonPieces(body)).toString()).toBe(JSON.stringify({ things: list, ...more }));
-      expect(withParsedRows(body)).toEqual({ things: list, ...more });
+      expect(withParsedJson(body)).toEqual({ things: list, ...more });
     }),
     { numRuns: 50 },
   );

@@ -6,6 +6,7 @@ import { creationHandlers } from '../creation/http/handlers.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
 import { incidentHandlers } from '../incidents/http/handlers.ts';
+import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
 import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
@@ -21,9 +22,10 @@ export interface HandlerDependencies {
 
 /** Every command and query of the API, with the room that has it. */
 export function routes(dependencies: HandlerDependencies): Route[] {
-  const list = listHandlers(dependencies);
+  const rendered = renderedIncidents();
+  const list = listHandlers({ ...dependencies, rendered });
   const creation = creationHandlers(dependencies);
-  const incidents = incidentHandlers(dependencies);
+  const incidents = incidentHandlers({ ...dependencies, rendered });
   const changelog = changelogHandlers(dependencies);
   const lifecycle = lifecycleHandlers(dependencies);
   const timeline = timelineHandlers(dependencies);

@@ -13,13 +13,16 @@ import {
   type StatusCounts,
   statusCounts,
 } from './domain/list-statuses.ts';
-import { incidentStore } from '../incidents/store/incident-store.ts';
+import type { Knex } from '@tocsin/postgres';
+import { readWhole } from '@tocsin/resources';
+import type { IncidentVersion } from '../incidents/store/incident-row.ts';
+import { incidentStore, type VersionedIncident } from '../incidents/store/incident-store.ts';
 import { EMPTY_CATALOG } from '../replicas/store/catalog.ts';
 import { isSortable } from './store/custom-sort.ts';
-import { prefilterByRevenue } from './store/prefilter.ts';
+import { type PrefilteredQuery, prefilterByRevenue } from './store/prefilter.ts';
 import { type IncidentQuery, readTiers } from './store/query.ts';
 import { readCounts } from './store/read-counts.ts';
-import { type PositionedIncident, readPage } from './store/read-page.ts';
+import { type ListedPage, type PositionedIncident, readPage } from './store/read-page.ts';
 import { sortSegments } from './store/sort-segments.ts';
 import { mrrCurrencies } from '../incidents/store/mrr-currencies.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -40,11 +43,14 @@ export interface ListRequest {
   now: Instant;
 }
 
+/** An incident of a page; it is read if it is neither rendered nor large. */
+export type ListedIncident = PositionedIncident & { read: VersionedIncident | undefined };
+
 export interface IncidentList {
   /** The incidents of the page, and one more if there are more. */
-  listed: PositionedIncident[];
-  /** Reads listed incidents completely. */
-  readWhole: ReturnType<typeof incidentStore>['readWhole'];
+  listed: ListedIncident[];
+  /** Reads the listed incidents that are neither rendered nor read, and returns all of them. */
+  readWhole: (listed: readonly ListedIncident[]) => ReturnType<typeof readWhole<IncidentVersion | VersionedIncident>>;
   /** The cursor of the page that begins after an incident. */
   cursorAfter: (last: PositionedIncident) => string;
   /** The cursor of the page that continues after all listed incidents, if a search has ended before the page was full. */
@@ -62,7 +68,7 @@ export interface IncidentList {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function listIncidents(
-  dependencies: Dependencies & { cursors: Cursors },
+  dependencies: Dependencies & { cursors: Cursors; isRendered: (version: IncidentVersion) => boolean },
   request: ListRequest,
 ): Promise<IncidentList> {
   const { database } = dependencies;
@@ -74,14 +80,25 @@ export async function listIncidents(
 
   const { statuses, exchangeRates } = query.configuration;
   const prefiltered = await prefilterByRevenue(database, query);
+  const { isRendered } = dependencies;
   const [{ listed, searchedUntil }, { restricted, byStatus }, seen] = await Promise.all([
-    readPage(database, prefiltered, { segments, after, limit }),
+    readRows(database, prefiltered, { segments, after, limit, isRendered }),
     readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
     exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
   ]);
   return {
     listed,
-    readWhole: incidentStore(database, workspace.id).readWhole,
+    readWhole: (rows) =>
+      readWhole<IncidentVersion | VersionedIncident>(
+        rows.map(({ read, ...row }) =>
+          read !== undefined
+            ? { ...read, largeWeight: null }
+            : isRendered(row)
+              ? row
+              : { ...row, largeWeight: row.largeWeight ?? 0 },
+        ),
+        incidentStore(database, workspace.id).readVersioned,
+      ),
     cursorAfter: ({ position }) => cursors.encode(position),
     continueAt: searchedUntil && cursors.encode(searchedUntil),
     restrictedCount: restricted,
@@ -89,6 +106,30 @@ export async function listIncidents(
     mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),
     counts: byStatus && statusCounts({ counted: byStatus, passing: query.statuses, configured: statuses }),
   };
+}
+
+/**
+ * Reads a page, and those of its incidents that are not rendered. If one of them has changed in between, it may no longer
+ * belong to the page, so both are read again, from one snapshot.
+ */
+async function readRows(
+  database: Knex,
+  prefiltered: PrefilteredQuery,
+  options: Parameters<typeof readPage>[2] & { isRendered: (version: IncidentVersion) => boolean },
+): Promise<{ listed: ListedIncident[] } & Pick<ListedPage, 'searchedUntil'>> {
+  const { isRendered, ...page } = options;
+  const read = async (db: Knex) => {
+    const { listed, searchedUntil } = await readPage(db, prefiltered, page);
+    const missing = listed.filter((row) => row.largeWeight === null && !isRendered(row));
+    const { readVersioned } = incidentStore(db, prefiltered.query.workspaceId);
+    const incidents = missing.length === 0 ? [] : await readVersioned(missing.map(({ id }) => id));
+    const byId = new Map(incidents.map((incident) => [incident.id, incident]));
+    const isUnchanged = missing.every(({ id, xmin }) => byId.get(id)?.xmin === xmin);
+    return { isUnchanged, searchedUntil, listed: listed.map((row) => ({ ...row, read: byId.get(row.id) })) };
+  };
+  const first = await read(database);
+  if (first.isUnchanged) return first;
+  return database.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
 }
 
 /**

@@ -82,7 +82,10 @@ export type DurationAnchor = 'impact_started_at' | 'first_reported_at' | 'create
  * Returns the duration of an incident in whole seconds, never negative. It begins at the start of impact, else the first
  * report, else the creation; it ends at the recovery, else the end, else `now`.
  */
-export function duration(incident: Incident, now: Instant): { seconds: number; anchor: DurationAnchor } {
+export function duration(
+  incident: Pick<Incident, 'impactStartedAt' | 'firstReportedAt' | 'createdAt' | 'recoveredAt' | 'endedAt'>,
+  now: Instant,
+): { seconds: number; anchor: DurationAnchor } {
   const [anchor, from] =
     incident.impactStartedAt !== null
       ? (['impact_started_at', incident.impactStartedAt] as const)

@@ -4,15 +4,24 @@ import { incidentStore } from '../store/incident-store.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { updateIncident } from '../update-incident.ts';
 import { toIncidentProperties } from './properties.ts';
+import type { RenderedIncidents } from './rendered-incidents.ts';
 import { incidentView } from './views.ts';
 import type { IncidentApi } from './contracts.ts';
 
-export function incidentHandlers({ dependencies }: { dependencies: Dependencies }): IncidentApi {
+export function incidentHandlers({
+  dependencies,
+  rendered,
+}: {
+  dependencies: Dependencies;
+  rendered: RenderedIncidents;
+}): IncidentApi {
   const { database, clock } = dependencies;
   return {
     getIncident: async ({ principal, params: { id } }) => {
-      const incident = await incidentStore(database, principal.workspace.id).get(id);
-      return { body: { incident: incidentView(incident, clock.now()) }, revision: incident.revision };
+      const store = incidentStore(database, principal.workspace.id);
+      const version = rendered.keeps(id) ? await store.getVersion(id) : undefined;
+      const incident = version !== undefined && rendered.has(version) ? version : await store.get(id);
+      return { body: { incident: rendered.json(incident, clock.now()) }, revision: incident.revision };
     },
 
     getIncidentByReference: async ({ principal, params: { reference } }) => {

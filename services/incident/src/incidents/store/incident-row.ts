@@ -49,13 +49,19 @@ const mapping = rowMapping<Incident, typeof INCIDENT_TABLE>(INCIDENT_TABLE);
 /** A select list whose rows are incidents. */
 export const INCIDENT_SELECTION = mapping.selection;
 
-/** The select list of lists, from incidents `i`. Its rows are listed incidents. */
-export const LISTED_INCIDENT_COLUMNS = listedColumns({
+/** A state of an incident. Not every change raises the revision (ADR 10), but each has another transaction. */
+export interface IncidentVersion extends Pick<Incident, 'id' | 'revision'> {
+  /** The transaction that wrote the row. */
+  xmin: string;
+}
+
+/** The select list of lists, from incidents `i`: the version of each and, if it is large, its weight. */
+export const INCIDENT_VERSION_COLUMNS = `i.xmin, ${listedColumns<'id' | 'revision' | 'custom_fields'>({
   table: 'i',
-  names: mapping.names,
+  names: ['id', 'revision'],
   as: mapping.propertyOf,
   large: { custom_fields: 'jsonb' },
-});
+})}`;
 
 /** Bindable values of some properties, and of the folded texts that lists compare instead of them, by column. */
 export const toColumns = (

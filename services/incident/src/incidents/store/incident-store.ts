@@ -1,10 +1,9 @@
 import { notFound } from '@tocsin/http';
-import { type Listed, readWhole } from '@tocsin/resources';
 import { type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
-import { INCIDENT_SELECTION, toColumns } from './incident-row.ts';
+import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
 
-const SELECT = `select ${INCIDENT_SELECTION} from incidents`;
+const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 
 const named = namesFirst('update-incident');
 
@@ -16,8 +15,8 @@ export const lockIncident = (workspaceId: number, id: number): PreparedStatement
 });
 
 /** Returns the row of `lockIncident`. @throws DomainError `not_found` */
-export function oneIncident(rows: readonly unknown[] | undefined): Incident {
-  const [incident] = (rows ?? []) as Incident[];
+export function oneIncident(rows: readonly unknown[] | undefined): VersionedIncident {
+  const [incident] = (rows ?? []) as VersionedIncident[];
   if (incident === undefined) throw notFound('The incident');
   return incident;
 }
@@ -30,13 +29,29 @@ export function updateOfIncident(workspaceId: number, id: number, properties: Pa
   return named(text, [workspace_id, id, ...Object.values(columns)]);
 }
 
+/** With the version in which it was read. */
+export type VersionedIncident = Incident & IncidentVersion;
+
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
-  const rowsOf = async (id: number): Promise<Incident[]> =>
+  const rowsOf = async (id: number): Promise<VersionedIncident[]> =>
     runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
+  const readVersioned = async (ids: readonly number[]): Promise<VersionedIncident[]> =>
+    runPrepared(db, 'get-incidents', `${SELECT} where workspace_id = $1 and id = any($2::bigint[])`, [
+      workspaceId,
+      ids,
+    ]);
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Incident> => oneIncident(await rowsOf(id)),
+    get: async (id: number): Promise<VersionedIncident> => oneIncident(await rowsOf(id)),
+
+    /** @throws DomainError `not_found` */
+    async getVersion(id: number): Promise<IncidentVersion> {
+      const text = 'select id, revision, xmin from incidents where workspace_id = $1 and id = $2';
+      const [version] = await runPrepared<IncidentVersion>(db, 'get-incident-version', text, [workspaceId, id]);
+      if (version === undefined) throw notFound('The incident');
+      return version;
+    },
 
     find: async (id: number): Promise<Incident | undefined> => (await rowsOf(id))[0],
 
@@ -49,14 +64,8 @@ export function incidentStore(db: Knex, workspaceId: number) {
         ]),
       ),
 
-    /** The incidents of a list with all their properties, a few at a time. */
-    readWhole: (listed: readonly Listed<Incident>[]) =>
-      readWhole(listed, async (ids) =>
-        runPrepared<Incident>(db, 'get-incidents', `${SELECT} where workspace_id = $1 and id = any($2::bigint[])`, [
-          workspaceId,
-          ids,
-        ]),
-      ),
+    /** The incidents with these IDs, in any order. */
+    readVersioned,
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> => {

@@ -2,11 +2,12 @@ import { buildPage, type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Dependencies } from '../../dependencies.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
 import { type ListApi, listContracts } from './contracts.ts';
-import { incidentView } from '../../incidents/http/views.ts';
+import type { RenderedIncidents } from '../../incidents/http/rendered-incidents.ts';
 
 interface ListDependencies {
   dependencies: Dependencies;
   cursors: Cursors;
+  rendered: RenderedIncidents;
 }
 
 /** Both lists take the same parameters and return the same kind of page. */
@@ -21,19 +22,22 @@ export function listHandlers(dependencies: ListDependencies): ListApi {
 }
 
 const listHandler =
-  ({ dependencies, cursors }: ListDependencies, list: { archived: boolean; path: string }): ListApi['listIncidents'] =>
+  (
+    { dependencies, cursors, rendered }: ListDependencies,
+    list: { archived: boolean; path: string },
+  ): ListApi['listIncidents'] =>
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const now = dependencies.clock.now();
     const { listed, readWhole, cursorAfter, continueAt, ...rest } = await listIncidents(
-      { ...dependencies, cursors },
+      { ...dependencies, cursors, isRendered: rendered.has },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now },
     );
     const { rows, pagination } = await buildPage({
       listed,
       limit,
       whole: readWhole,
-      view: (incident) => incidentView(incident, now),
+      view: (incident) => rendered.json(incident, now),
       nextCursor: cursorAfter,
       continueAt,
     });

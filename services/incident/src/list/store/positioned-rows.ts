@@ -1,7 +1,6 @@
 import type { Key } from '@tocsin/http';
 import type { Listed } from '@tocsin/resources';
-import type { Incident } from '../../incidents/domain/incident.ts';
-import { LISTED_INCIDENT_COLUMNS } from '../../incidents/store/incident-row.ts';
+import { INCIDENT_VERSION_COLUMNS, type IncidentVersion } from '../../incidents/store/incident-row.ts';
 import type { KeysetPosition, SortSegment } from './segments.ts';
 import { Sql, sql } from '../../shared/store/sql.ts';
 
@@ -12,10 +11,10 @@ export interface PositionColumns {
   key_1?: Key;
 }
 
-export type PositionedRow = Listed<Incident> & PositionColumns;
+export type PositionedRow = Listed<IncidentVersion> & PositionColumns;
 
-/** The listed columns of incidents `i`. */
-export const COLUMNS = new Sql(LISTED_INCIDENT_COLUMNS, []);
+/** The columns of incidents `i`. */
+export const COLUMNS = new Sql(INCIDENT_VERSION_COLUMNS, []);
 
 const POSITION_COLUMNS = [sql`tie`, sql`tie, key_0`, sql`tie, key_0, key_1`];
 

@@ -31,7 +31,7 @@
  */
 import type { Listed } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
-import type { Incident } from '../../incidents/domain/incident.ts';
+import type { IncidentVersion } from '../../incidents/store/incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
 import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
@@ -51,7 +51,7 @@ interface ReadProgress {
 }
 
 /** An incident of a list, and where it is in the list. */
-export type PositionedIncident = Listed<Incident> & { position: KeysetPosition };
+export type PositionedIncident = Listed<IncidentVersion> & { position: KeysetPosition };
 
 export interface ListedPage {
   /** Up to `limit` incidents, and one more if there are more. */

@@ -41,7 +41,7 @@ export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
         : await waitForPage(dependencies, feed, { waiting, milliseconds: 1_000 * seconds });
     const events = new JsonRows<never>();
     // The text as it is, so that no value changes.
-    for (const { body } of page.events) events.add(body);
+    for (const { body } of page.events) events.add(Buffer.from(body));
     const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.position) };
     return { body: { events, pagination } };
   },

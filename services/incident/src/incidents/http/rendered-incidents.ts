@@ -1,0 +1,80 @@
+import type { Json } from '@tocsin/http';
+import { boundedCache, ENTRY_BYTES, type Instant } from '@tocsin/runtime';
+import { duration } from '../domain/incident.ts';
+import type { VersionedIncident } from '../store/incident-store.ts';
+import type { IncidentVersion } from '../store/incident-row.ts';
+import { incidentView } from './views.ts';
+import type { IncidentWire } from './wire.ts';
+
+/** Of all incidents that are kept; about 15,000 of them. */
+const KEPT_BYTES = 32 * 1_048_576;
+/** A larger one is rendered whenever it is listed. */
+const MAX_BYTES = 16_384;
+
+/** The JSON of incidents, which is the same for a version but for the duration of an open incident. */
+export interface RenderedIncidents {
+  has(version: IncidentVersion): boolean;
+  /** Whether it has some version of an incident. */
+  keeps(id: number): boolean;
+  /** @param incident may be only its version if `has` says so */
+  json(incident: IncidentVersion | VersionedIncident, now: Instant): Json<IncidentWire>;
+}
+
+interface Rendered extends IncidentVersion {
+  /** Without the duration. */
+  json: Buffer;
+  /** Where the duration belongs. */
+  durationAt: number;
+  times: DurationTimes;
+}
+
+type DurationTimes = Parameters<typeof duration>[0];
+
+export function renderedIncidents(): RenderedIncidents {
+  const kept = boundedCache<number, Rendered>({
+    bytes: KEPT_BYTES,
+    sizeOf: ({ json }) => ENTRY_BYTES + json.length,
+  });
+  const find = ({ id, revision, xmin }: IncidentVersion): Rendered | undefined => {
+    const rendered = kept.get(id);
+    return rendered?.revision === revision && rendered.xmin === xmin ? rendered : undefined;
+  };
+  return {
+    has: (version) => find(version) !== undefined,
+    keeps: (id) => kept.has(id),
+    json: (incident, now) => {
+      const found = find(incident);
+      if (found !== undefined) return withDuration(found, now);
+      if (!isWhole(incident)) throw new Error('an incident that is not kept was not read');
+      const rendered = render(incident, now);
+      if (rendered.json.length <= MAX_BYTES) kept.set(incident.id, rendered);
+      return withDuration(rendered, now);
+    },
+  };
+}
+
+const isWhole = (incident: IncidentVersion | VersionedIncident): incident is VersionedIncident => 'title' in incident;
+
+function render(incident: VersionedIncident, now: Instant): Rendered {
+  const { id, revision, xmin, impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt } = incident;
+  const view = incidentView(incident, now);
+  const text = JSON.stringify(view);
+  const name = '"duration_seconds":';
+  // What comes before it in the view are texts, in which quotation marks are escaped.
+  const start = text.indexOf(name) + name.length;
+  const before = Buffer.from(text.slice(0, start));
+  const after = Buffer.from(text.slice(start + String(view.duration_seconds).length));
+  return {
+    id,
+    revision,
+    xmin,
+    json: Buffer.concat([before, after]),
+    durationAt: before.length,
+    times: { impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt },
+  };
+}
+
+function withDuration({ json, durationAt, times }: Rendered, now: Instant): Buffer {
+  const { seconds } = duration(times, now);
+  return Buffer.concat([json.subarray(0, durationAt), Buffer.from(String(seconds)), json.subarray(durationAt)]);
+}
