@@ -12,6 +12,7 @@ import { accessLog } from './http/access-log.ts';
 import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
 import { readBakedApi } from './http/baked-api.ts';
+import { configurationChangesRoutes } from './http/configuration-changes.ts';
 import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
 import type { ReadTiming } from './http/description-reader.ts';
@@ -116,7 +117,10 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: [],
-    internalRoutes: userChangesRoutes(database),
+    internalRoutes: [
+      ...userChangesRoutes(database),
+      ...configurationChangesRoutes({ database, clock, wakeRelay: relay.wake }),
+    ],
     address: config.internal,
     servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
     workers: [identityChanges, waiting, meter, relay, api],

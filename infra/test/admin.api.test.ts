@@ -200,7 +200,7 @@ describe('keys', () => {
 
   test('can have all scopes', async () => {
     const { key } = await json('key', 'create', ...of, '--name', 'all', '--all-scopes');
-    expect(key.scopes).toHaveLength(10);
+    expect(key.scopes).toHaveLength(12);
     expect(key.expires_at).toBeNull();
   });
 
@@ -289,7 +289,7 @@ describe('configuration', () => {
       'workspace.json: severities',
     );
     expect(await errorOf(...(await configure({ severities: severities.slice(1), service_tiers: bad })))).toContain(
-      'workspace.json: service_tiers: Exactly one tier must be the default',
+      'workspace.json: service_tiers: Exactly one entry must be the default',
     );
     expect(await stored()).toEqual(before);
   });

@@ -57,6 +57,7 @@ function childrenOf(schema: z.ZodType): Child[] {
     return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, child]) => ({ name, child }));
   }
   if (schema instanceof z.ZodArray) return [{ name: '*', child: schema.element as z.ZodType }];
+  if (schema instanceof z.ZodRecord) return [{ name: '*', child: schema.valueType as z.ZodType }];
   if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).map((child) => ({ name: '', child }));
   if (LEAVES.some((leaf) => schema instanceof leaf)) return [];
   throw new Error(`a request schema has a ${schema.def.type}, whose size no test checks`);

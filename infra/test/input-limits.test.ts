@@ -43,6 +43,13 @@ describe('everything that a request can contain has a maximum size', () => {
     for (const text of longTexts(max + 1)) expect(refuses(schema, text)).toBe(true);
   });
 
+  test('a record has few properties', () => {
+    const records = nodes.filter(({ schema }) => schema instanceof z.ZodRecord);
+    expect(records).not.toEqual([]);
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`key${index}`, 'x']));
+    for (const { schema } of records) expect(refuses(schema, many)).toBe(true);
+  });
+
   test('a value of any type has its limit elsewhere', () => {
     const unknown = nodes.filter(({ schema }) => schema instanceof z.ZodUnknown).map(({ path }) => path);
     expect(new Set(unknown)).toEqual(new Set(['custom_field_values.*.value', 'values.*.value', 'default_value']));

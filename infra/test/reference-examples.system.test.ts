@@ -40,7 +40,7 @@ afterAll(async () => {
 
 interface Example {
   id: string;
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   path: string;
   headers: Record<string, string>;
   body: unknown;

@@ -91,6 +91,7 @@ function caller(client: Client) {
       GET: async () => client.get(url, headers),
       DELETE: async () => client.delete(url, headers),
       PATCH: async () => client.patch(url, body, headers),
+      PUT: async () => client.put(url, body, headers),
       POST: async () => client.post(url, body, headers),
     }[method];
     const answer = await send?.();
@@ -260,7 +261,25 @@ async function useIncidents(
   await call(changelog, { ids });
   await call('GET /api/v1/configuration/severities');
   await call('GET /api/v1/configuration/workflow-statuses');
+  await useConfiguration(call);
   return incident.id;
+}
+
+/** Maps an incident, makes a status terminal, and adds a tier. */
+async function useConfiguration(call: Calling): Promise<void> {
+  await call('POST /api/v1/incidents', { body: { title: 'x', status: 'on-hold' } });
+  const { configuration } = await call('GET /api/v1/settings/configuration');
+  const { revision, workflow_statuses: statuses, service_tiers: tiers } = configuration;
+  const kept = (statuses as { key: string }[])
+    .filter(({ key }) => key !== 'on-hold')
+    .map((status) => ({ ...status, order: undefined, ...(status.key === 'monitoring' && { is_terminal: true }) }));
+  const body = {
+    workflow_statuses: kept,
+    service_tiers: [...tiers, { key: 't9', label: 'Tier 9' }],
+    replace: { statuses: { 'on-hold': 'monitoring' } },
+  };
+  await call('PUT /api/v1/settings/configuration', { body, headers: at(revision) });
+  await call('GET /api/v1/configuration/service-tiers');
 }
 
 async function useTimeline(call: Calling, incidentId: number, groupId: number): Promise<void> {
@@ -530,6 +549,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
         (timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
       select id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
       insert into incident.configurations (workspace_id) values (1) on conflict do nothing;
+      insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
       insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)
       select incident_id, workspace_id, 'waiting', 'pending', now(), now() from incident.provisionings;
       insert into catalog.configurations (workspace_id, service_tiers) values (1, '[]') on conflict do nothing;

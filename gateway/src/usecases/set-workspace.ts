@@ -3,7 +3,7 @@ import type { Instant } from '@tocsin/runtime';
 import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';
-import { getWorkspace } from './lookups.ts';
+import { getWorkspace, getWorkspaceById } from './lookups.ts';
 
 /**
  * Changes the given settings, and always raises the workspace's version: without settings, this announces a change of
@@ -18,6 +18,12 @@ export async function setWorkspace(
   const workspace = await workspaceStore(trx).change(id, checkSettings(settings), now);
   await announceWorkspace(trx, workspace, now);
   return workspace;
+}
+
+/** Raises the workspace's version, because another service has changed its configuration. */
+export async function announceConfiguration(trx: Knex.Transaction, workspaceId: number, now: Instant): Promise<void> {
+  const { id } = await getWorkspaceById(trx, workspaceId);
+  await announceWorkspace(trx, await workspaceStore(trx).change(id, {}, now), now);
 }
 
 /** @throws DomainError `invalid_request` */

@@ -12,7 +12,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['configuration', 'replicas', 'storage'],
     ['incidents'],
     ['timeline', 'values', 'chat'],
-    ['source-imports', 'lifecycle', 'list'],
+    ['source-imports', 'lifecycle', 'list', 'configuration-changes'],
     ['creation'],
     ['http'],
   ],

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SCOPES } from '@tocsin/contracts';
 import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';
 import {
   type Client,
@@ -60,18 +61,6 @@ export interface SystemOptions {
   gateway?: AppOverrides;
 }
 
-const ALL_SCOPES = [
-  'incidents:read',
-  'incidents:write',
-  'services:read',
-  'services:write',
-  'teams:read',
-  'teams:write',
-  'custom_fields:read',
-  'custom_fields:write',
-  'webhooks:manage',
-];
-
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const { receivers = [] } = options;
   const servers = testServers();
@@ -129,7 +118,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ...environments.gateway,
       TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, 'admin'),
     }),
-    as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = ALL_SCOPES } = {}) => {
+    as: async ({ workspace = 'acme', role = 'admin', seat = 'responder', scopes = [...SCOPES] } = {}) => {
       await admin
         .getWorkspace(workspace)
         .catch(async () => admin.createWorkspace({ slug: workspace, name: workspace }));

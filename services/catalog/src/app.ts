@@ -18,6 +18,7 @@ import { userEventHandlers } from './messaging/user-events.ts';
 import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import type { Dependencies } from './usecases/context.ts';
+import { currentTiers } from './usecases/current-tiers.ts';
 import { userReplica } from './usecases/user-replica.ts';
 
 /** Replacements for what the service opens itself; for the embedded mode and for tests. */
@@ -37,16 +38,15 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
   const relay = startRelay(base);
   const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
 
+  const versioned = { owner: OWNER, database, versions: versionsClient.versions, log, wakeRelay: relay.wake } as const;
+  const readTiers = currentTiers({ ...versioned, internalServices });
   const dependencies: Dependencies = {
-    owner: OWNER,
-    database,
+    ...versioned,
     clock: overrides.clock ?? systemClock,
-    log,
-    configurations: configurations(database),
+    configurations: configurations(readTiers),
+    currentTiers: readTiers,
     userReplica: userReplica({ database, internalServices, pulls }),
     internalServices,
-    versions: versionsClient.versions,
-    wakeRelay: relay.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 

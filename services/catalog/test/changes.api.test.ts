@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CatalogChangePage, catalogChangePage, INTERNAL_PATHS } from '@tocsin/contracts';
 import { asService, asUser, eventually, httpClient } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
-import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+import { configureTiers, at, create, newWorkspace, startService, type TestService } from './service.ts';
 
 let service: TestService;
 beforeAll(async () => void (service = await startService()));
@@ -129,9 +128,7 @@ describe('the changes that a replica pulls', () => {
     expect([version, services]).toEqual([4, []]);
     expect(teams).toMatchObject([{ id: parent.id, revision: 2, archived_at: expect.any(String) }]);
 
-    const service_tiers = [{ key: 't2', label: 'Two', is_default: true }];
-    const plan = await planConfiguration(service.knex, workspaceId, { service_tiers });
-    await service.knex.transaction(async (trx) => plan.apply(trx));
+    await configureTiers(service, workspaceId, [{ key: 't2', label: 'Two', is_default: true }]);
     expect(await changes(workspaceId, 4)).toEqual({
       version: 5,
       teams: [],

@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { planConfiguration } from '../src/administration.ts';
-import { create, newWorkspace, startService, type TestService } from './service.ts';
+import { serviceTiers } from '../src/administration.ts';
+import { eventually } from '@tocsin/testing';
+import { configureTiers, create, newWorkspace, prepareTiers, startService, type TestService } from './service.ts';
 
 let service: TestService;
 beforeAll(async () => void (service = await startService()));
 afterAll(async () => service.stop());
 
 const PATH = '/api/v1/configuration/service-tiers';
-const tier = (key: string, more: Record<string, unknown> = {}) => ({
-  key,
-  label: key.toUpperCase(),
-  is_default: false,
-  ...more,
-});
-const DEFAULT = { is_default: true };
-
-/** Plans and applies a change as the administration command does; the gateway then raises the workspace's version. */
-async function configure(workspaceId: number, part: unknown) {
-  const plan = await planConfiguration(service.knex, workspaceId, part);
-  return service.knex.transaction(async (trx) => plan.apply(trx));
-}
+const DEFAULT = [{ key: 'x', label: 'X', order: 0, is_default: true, description: '' }];
+const T0 = [{ key: 't0', is_default: true }];
 
 const later = (user: ReturnType<typeof newWorkspace>) =>
   service.as({ workspace: { ...user.workspace, version: user.workspace.version + 1 } });
@@ -42,19 +32,11 @@ describe('the tiers of a workspace', () => {
   test('are the configured ones for the next request, in this workspace only', async () => {
     const user = newWorkspace();
     await service.as(user).get(PATH);
-    const applied = await configure(user.workspace.id, {
-      service_tiers: [tier('gold', { description: 'Pays the bills' }), tier('iron', DEFAULT)],
-    });
-    const service_tiers = [
-      { key: 'gold', label: 'GOLD', is_default: false, description: 'Pays the bills' },
-      { key: 'iron', label: 'IRON', is_default: true, description: '' },
-    ];
-    expect(applied).toStrictEqual({ service_tiers });
-    expect((await later(user).get(PATH)).body).toStrictEqual({
-      service_tiers: service_tiers.map((entry, order) => ({ ...entry, order })),
-    });
-    // The result can be used as the next file.
-    expect(await configure(user.workspace.id, applied)).toStrictEqual(applied);
+    const service_tiers = await configureTiers(service, user.workspace.id, [
+      { key: 'gold', label: 'GOLD', description: 'Pays the bills' },
+      { key: 'iron', is_default: true },
+    ]);
+    expect((await later(user).get(PATH)).body).toEqual({ service_tiers });
     expect((await create(later(user), 'service', { name: 's' })).tier).toBe('iron');
     expect(await later(user).post('/api/v1/services', { name: 's', tier: 't2' })).toMatchObject({
       status: 400,
@@ -66,7 +48,7 @@ describe('the tiers of a workspace', () => {
   test('are the present ones for a create, even if the gateway accepted the request before the change', async () => {
     const user = newWorkspace();
     await service.as(user).get(PATH);
-    await configure(user.workspace.id, { service_tiers: [tier('gold', DEFAULT)] });
+    await configureTiers(service, user.workspace.id, [{ key: 'gold', is_default: true }]);
     expect((await create(service.as(user), 'service', { name: 's' })).tier).toBe('gold');
     expect((await service.as(user).post('/api/v1/services', { name: 's', tier: 't2' })).status).toBe(400);
   });
@@ -75,31 +57,32 @@ describe('the tiers of a workspace', () => {
     const user = newWorkspace();
     const { id } = await create(service.as(user), 'service', { name: 'Old Ledger', tier: 't3' });
     await service.as(user).delete(`/api/v1/services/${id}`);
-    const without = { service_tiers: [tier('t0', DEFAULT)] };
-    await expect(configure(user.workspace.id, without)).rejects.toMatchObject({
-      code: 'invalid_request',
-      field: 'service_tiers',
-      message: expect.stringMatching(/t3.*old_ledger/),
-    });
     await create(service.as(user), 'service', { name: 'Another', tier: 't3' });
-    await expect(configure(user.workspace.id, without)).rejects.toThrow(/t3.*2 services/);
-    await configure(user.workspace.id, { service_tiers: [tier('t0', DEFAULT), tier('t3')] });
-    expect((await later(user).get(PATH)).body.service_tiers.map(({ key }: { key: string }) => key)).toEqual([
-      't0',
-      't3',
-    ]);
+    await create(service.as(user), 'service', { name: 'Third', tier: 't1' });
+    const { preparation } = await prepareTiers(service, user.workspace.id, T0);
+    expect(preparation).toEqual({
+      outcome: 'in_use',
+      services: [
+        { tier: 't1', slug: 'third', count: 1 },
+        { tier: 't3', slug: 'another', count: 2 },
+      ],
+    });
+    await configureTiers(service, user.workspace.id, [...T0, { key: 't1' }, { key: 't3' }]);
+    const { body } = await later(user).get(PATH);
+    expect(body.service_tiers.map(({ key }: { key: string }) => key)).toEqual(['t0', 't1', 't3']);
   });
 
   test('always include the key of every service, also when services are created concurrently', async () => {
     for (let round = 0; round < 10; round += 1) {
       const user = newWorkspace();
-      const [configured, ...created] = await Promise.allSettled([
-        configure(user.workspace.id, { service_tiers: [tier('t0', DEFAULT)] }),
+      service.internalServices.committedTiers.set(user.workspace.id, 1);
+      const [prepared, ...created] = await Promise.all([
+        prepareTiers(service, user.workspace.id, T0),
         ...Array.from({ length: 4 }, async () => service.as(user).post('/api/v1/services', { name: 's', tier: 't3' })),
       ]);
-      const statuses = created.map((result) => (result.status === 'fulfilled' ? result.value.status : 0));
+      const statuses = created.map(({ status }) => status);
       const keys = (await later(user).get(PATH)).body.service_tiers.map(({ key }: { key: string }) => key);
-      if (configured.status === 'fulfilled') {
+      if (prepared.preparation.outcome === 'prepared') {
         expect(keys).toEqual(['t0']);
         expect(statuses).toEqual([400, 400, 400, 400]);
       } else {
@@ -110,45 +93,66 @@ describe('the tiers of a workspace', () => {
   });
 
   test('raise the version that tells replicas that they are behind', async () => {
-    const { workspace } = newWorkspace();
-    for (const version of [1, 2]) {
-      await configure(workspace.id, { service_tiers: [tier('t0', DEFAULT)] });
-      const row = await service.knex('workspace_versions').where({ workspace_id: workspace.id }).first('version');
-      expect(row).toEqual({ version });
-    }
-  });
-
-  test('stay unchanged by a part without them', async () => {
-    const { workspace } = newWorkspace();
-    expect(await configure(workspace.id, {})).toEqual({});
-    expect(await service.knex('workspace_versions').where({ workspace_id: workspace.id }).select('version')).toEqual(
-      [],
-    );
+    const user = newWorkspace();
+    const versionOf = async () =>
+      (await service.knex('workspace_versions').where({ workspace_id: user.workspace.id }).first('version'))?.version;
+    await configureTiers(service, user.workspace.id, T0);
+    const prepared = await versionOf();
+    await later(user).get(PATH);
+    expect(await versionOf()).toBeGreaterThan(prepared);
+    expect(await service.versions.read(['catalog'], user.workspace.id)).toEqual([await versionOf()]);
   });
 });
 
-describe('a configuration file', () => {
-  test.each<[unknown, string, string]>([
-    [{ service_tiers: [] }, 'invalid_request', 'service_tiers'],
-    [{ service_tiers: 'x' }, 'invalid_request', 'service_tiers'],
-    [{ service_tiers: [tier('a')] }, 'invalid_request', 'service_tiers'],
-    [{ service_tiers: [tier('a', DEFAULT), tier('b', DEFAULT)] }, 'invalid_request', 'service_tiers'],
-    [{ service_tiers: [tier('a', DEFAULT), tier('a')] }, 'invalid_request', 'service_tiers.1.key'],
-    [{ service_tiers: [tier('', DEFAULT)] }, 'invalid_request', 'service_tiers.0.key'],
-    [{ service_tiers: [tier('a b', DEFAULT)] }, 'invalid_request', 'service_tiers.0.key'],
-    [{ service_tiers: [tier('a'.repeat(65), DEFAULT)] }, 'invalid_request', 'service_tiers.0.key'],
-    [{ service_tiers: [tier('a', { label: ' ' })] }, 'invalid_request', 'service_tiers.0.label'],
-    [{ service_tiers: [tier('a', { label: 'x\0' })] }, 'invalid_request', 'service_tiers.0.label'],
-    [{ service_tiers: [tier('a', { is_default: 1 })] }, 'invalid_request', 'service_tiers.0.is_default'],
-    [{ service_tiers: [tier('a', { description: null })] }, 'invalid_request', 'service_tiers.0.description'],
-    [{ service_tiers: [{ key: 'a', label: 'A' }] }, 'invalid_request', 'service_tiers'],
-    [{ service_tiers: [tier('Gold', DEFAULT)] }, 'invalid_request', 'service_tiers.0.key'],
-    [{ service_tiers: [tier('a', { order: 1 })] }, 'invalid_request', 'service_tiers.0.order'],
-    [{ service_tiers: [tier('a', DEFAULT)], severities: [] }, 'unknown_field', 'severities'],
-  ])('%j is refused', async (part, code, field) => {
-    await expect(planConfiguration(service.knex, newWorkspace().workspace.id, part)).rejects.toMatchObject({
-      code,
-      field,
-    });
+describe('prepared tiers', () => {
+  let version = 1;
+  /** A process caches the tiers with the workspace's version. */
+  const keysOf = async ({ workspace }: ReturnType<typeof newWorkspace>) =>
+    (await service.as({ workspace: { ...workspace, version: (version += 1) } }).get(PATH)).body.service_tiers.map(
+      ({ key }: { key: string }) => key,
+    );
+  const gold = [{ key: 'gold', is_default: true }];
+
+  test('are removed if the incident service has not committed them', async () => {
+    const user = newWorkspace();
+    await prepareTiers(service, user.workspace.id, gold);
+    expect(await keysOf(user)).toEqual(['t0', 't1', 't2', 't3']);
+    await configureTiers(service, user.workspace.id, T0);
+    expect(await keysOf(user)).toEqual(['t0']);
+  });
+
+  test('are the stored ones to read, and let no service take a tier, while the incident service is down', async () => {
+    const user = newWorkspace();
+    const made = await create(service.as(user), 'service', { name: 's' });
+    const { commit } = await prepareTiers(service, user.workspace.id, [...gold, { key: 't2' }]);
+    service.internalServices.down = true;
+    expect(await keysOf(user)).toEqual(['t0', 't1', 't2', 't3']);
+    const refused = { status: 503, body: { code: 'service_unavailable' } };
+    expect(await service.as(user).post('/api/v1/services', { name: 'x', tier: 't2' })).toMatchObject(refused);
+    const path = `/api/v1/services/${made.id}`;
+    const at1 = { 'If-Service-Resource-Version': '1' };
+    expect(await service.as(user).patch(path, { tier: 't3' }, at1)).toMatchObject(refused);
+    expect((await service.as(user).patch(path, { name: 'renamed' }, at1)).status).toBe(200);
+    service.internalServices.down = false;
+    commit();
+    await eventually(async () => (await service.as(user).post('/api/v1/services', { name: 'x' })).status === 201);
+    expect(await keysOf(user)).toEqual(['gold', 't2']);
+  });
+
+  test('are not replaced by a call that arrives late', async () => {
+    const user = newWorkspace();
+    await configureTiers(service, user.workspace.id, T0);
+    const owner = serviceTiers(service.knex, user.workspace.id);
+    const late = { read_version: 0, committed_version: 0, version: 1, tiers: DEFAULT };
+    expect(await owner.prepare(late)).toEqual({ outcome: 'changed_since' });
+    expect(await keysOf(user)).toEqual(['t0']);
+  });
+
+  test('may be prepared twice by the same call', async () => {
+    const user = newWorkspace();
+    const owner = serviceTiers(service.knex, user.workspace.id);
+    const list = { read_version: 0, committed_version: 0, version: 1, tiers: DEFAULT };
+    expect(await owner.prepare(list)).toEqual({ outcome: 'prepared' });
+    expect(await owner.prepare(list)).toEqual({ outcome: 'prepared' });
   });
 });

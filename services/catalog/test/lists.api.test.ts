@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer, Client } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
-import { at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
+import { configureTiers, at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
 
 let service: TestService;
 beforeAll(async () => void (service = await startService()));
@@ -98,9 +97,8 @@ describe('the list of services', () => {
     expect(await order()).toEqual(['t0', 't1', 't2', 't3'].flatMap(of));
 
     const keys = ['t2', 't0', 't9', 't3', 't1'];
-    const service_tiers = keys.map((key) => ({ key, label: key, is_default: key === 't9' }));
-    const plan = await planConfiguration(service.knex, user.workspace.id, { service_tiers });
-    await service.knex.transaction(async (trx) => plan.apply(trx));
+    const tiers = keys.map((key) => ({ key, is_default: key === 't9' }));
+    await configureTiers(service, user.workspace.id, tiers);
     const later = service.as({ workspace: { ...user.workspace, version: 2 } });
     await create(later, 'service', { name: 'new' });
     // A process that has only read the previous tiers sorts the service with the new tier last and does not lose it.

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
+import { expect } from '@jest/globals';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
+import { serviceTiers } from '../src/administration.ts';
 import { type Overrides, startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
@@ -64,4 +66,35 @@ export async function create(client: Client, kind: 'team' | 'service', body: Rec
   const response = await client.post(`/api/v1/${kind}s`, body);
   if (response.status !== 201) throw new Error(`${kind} not created: ${response.text}`);
   return response.body[kind];
+}
+
+/**
+ * Prepares tiers as a change of the configuration does.
+ * @returns the outcome, and a function that commits the list as the incident service does
+ */
+export async function prepareTiers(
+  { knex, internalServices }: TestService,
+  workspaceId: number,
+  keys: readonly { key: string; is_default?: boolean; label?: string; description?: string }[],
+) {
+  const owner = serviceTiers(knex, workspaceId);
+  const { version: read_version } = await owner.read();
+  const version = read_version + 1;
+  const tiers = keys.map((tier, order) => ({
+    label: tier.key,
+    is_default: false,
+    description: '',
+    ...tier,
+    order,
+  }));
+  const preparation = await owner.prepare({ read_version, committed_version: read_version, version, tiers });
+  return { preparation, tiers, commit: () => void internalServices.committedTiers.set(workspaceId, version) };
+}
+
+/** Changes the tiers of a workspace; the gateway then raises the workspace's version. */
+export async function configureTiers(...options: Parameters<typeof prepareTiers>) {
+  const { preparation, commit, tiers } = await prepareTiers(...options);
+  expect(preparation).toEqual({ outcome: 'prepared' });
+  commit();
+  return tiers;
 }

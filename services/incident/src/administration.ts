@@ -1,13 +1,13 @@
-import { parseTimestamp } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { systemClock } from '@tocsin/runtime';
 import { DEFAULT_TEMPLATE, findTemplateViolation } from './chat/domain/channel-name.ts';
-import { type ConfigurationPart, readConfigurationPart } from './configuration/domain/configuration-part.ts';
-import { assignGroupIds } from './timeline/domain/timeline-group-ids.ts';
+import { type ConfigurationListsView, listsView } from './configuration/domain/configuration-document.ts';
+import { readConfigurationPart } from './configuration/domain/configuration-part.ts';
 import { chatConnectionStore } from './chat/store/chat-connection-store.ts';
-import { type ConfigurationChange, configurationChanges } from './configuration/store/configuration-changes.ts';
-import { timelineGroupStore } from './timeline/store/timeline-group-store.ts';
+import { configurationChanges } from './configuration/store/configuration-changes.ts';
+import { changeConfiguration } from './configuration-changes/change-configuration.ts';
+import type { TierOwner } from './configuration-changes/read-configuration.ts';
 import { chatKeyring } from './chat/chats.ts';
 
 export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
@@ -22,37 +22,40 @@ export {
 /** A validated change of a workspace's configuration. */
 export interface ConfigurationPlan {
   /** Applies the change. Returns the new lists in the form of the file, with the assigned IDs. */
-  apply(trx: Knex.Transaction): Promise<Record<string, unknown>>;
+  apply(trx: Knex.Transaction): Promise<{
+    lists: Partial<ConfigurationListsView>;
+    /** Of the service tiers; `undefined` if they stayed. */
+    tiersVersion: number | undefined;
+  }>;
 }
 
 /**
- * Validates this service's part of a workspace's configuration: any of `workflow_statuses`, `severities`, `exchange_rates` and
- * `timeline_groups`, each replacing the stored list (contract: Administration). The caller of `apply` raises the workspace's
- * version afterwards.
- * @throws DomainError `unknown_field` or `invalid_request` naming the field of the file, also if it removes an entry in use
+ * Validates a change of a workspace's configuration: any of its lists, each replacing the stored list (contract:
+ * Administration). After the commit, the caller of `apply` makes the tiers apply and raises the workspace's version.
+ * @throws DomainError `unknown_field` or `invalid_request` naming the field of the file; `apply` also
+ *   `invalid_resource_state` if it removes an entry in use
  */
 export async function planConfiguration(
   database: Knex,
-  workspaceId: number,
-  part: unknown,
+  options: { workspaceId: number; part: unknown; tiers: TierOwner },
 ): Promise<ConfigurationPlan> {
+  const { workspaceId, part, tiers } = options;
   const requested = readConfigurationPart(part);
-  await checkUse(database, workspaceId, requested);
+  await configurationChanges(database, workspaceId).createCounter();
+  const tierState = await tiers.read();
   return {
     async apply(trx) {
-      const changes = configurationChanges(trx, workspaceId);
-      const change = toConfigurationChange(requested);
-      await changes.begin();
-      // Check again: since `begin` no other transaction changes the configuration or an incident's status or severity.
-      await checkUse(trx, workspaceId, requested);
-      await changes.write(change);
-      if (change.workflowStatuses !== undefined) await changes.realignEnds(change.workflowStatuses);
-      if (requested.timeline_groups === undefined) return { ...requested };
-
-      const groups = timelineGroupStore(trx, workspaceId);
-      const timeline_groups = assignGroupIds(requested.timeline_groups, await groups.list());
-      await groups.replace(timeline_groups);
-      return { ...requested, timeline_groups };
+      const now = systemClock.now();
+      const { lists, tiersVersion } = await changeConfiguration(trx, {
+        workspaceId,
+        part: requested,
+        tiers,
+        tierState,
+        now,
+        request: undefined,
+      });
+      const view = Object.entries(listsView(lists)).filter(([name]) => Object.hasOwn(requested, name));
+      return { lists: Object.fromEntries(view), tiersVersion };
     },
   };
 }
@@ -105,70 +108,6 @@ export async function countUnopenedTokens(
     }
   });
   return { checked: connections.length, unopened: unopened.length };
-}
-
-/** Refuses to remove entries that incidents, including archived ones, or timeline events still use. */
-async function checkUse(db: Knex, workspaceId: number, requested: ConfigurationPart): Promise<void> {
-  const changes = configurationChanges(db, workspaceId);
-  for (const [field, column] of [
-    ['workflow_statuses', 'status'],
-    ['severities', 'severity'],
-  ] as const) {
-    const entries = requested[field];
-    if (entries === undefined) continue;
-    const used = await changes.findMissing(
-      column,
-      entries.map(({ key }) => key),
-    );
-    if (used !== undefined) throw invalidRequest(field, `The ${column} ${used} cannot be removed: incidents use it`);
-  }
-  if (requested.timeline_groups === undefined) return;
-  const groups = timelineGroupStore(db, workspaceId);
-  const existing = await groups.list();
-  const kept = new Set(assignGroupIds(requested.timeline_groups, existing).map(({ id }) => id));
-  const removed = existing.filter(({ id }) => !kept.has(id));
-  const used = await groups.findUsed(removed.map(({ id }) => id));
-  if (used !== undefined) {
-    const name = removed.find(({ id }) => id === used)?.name;
-    throw invalidRequest('timeline_groups', `The group ${used} (${name}) cannot be removed: it has timeline events`);
-  }
-}
-
-/** Converts the lists into the stored form. */
-function toConfigurationChange({
-  workflow_statuses,
-  severities,
-  exchange_rates,
-}: ConfigurationPart): ConfigurationChange {
-  return {
-    ...(workflow_statuses !== undefined && {
-      workflowStatuses: workflow_statuses.map((status, order) => ({
-        key: status.key,
-        label: status.label,
-        order,
-        isDefault: status.is_default,
-        isTerminal: status.is_terminal,
-        isEscalationThreshold: status.is_escalation_threshold,
-        color: status.color,
-      })),
-    }),
-    ...(severities !== undefined && {
-      severities: severities.map((severity, order) => ({
-        key: severity.key,
-        label: severity.label,
-        order,
-        isDefault: severity.is_default,
-        minScore: severity.min_score,
-        description: severity.description,
-        color: severity.color,
-      })),
-    }),
-    ...(exchange_rates !== undefined && {
-      exchangeRates: Object.fromEntries(
-        exchange_rates.map(({ currency, rate, as_of }) => [currency, { rate, asOf: parseTimestamp(as_of) as string }]),
-      ),
-    }),
-  };
 }
 
 // For the seed, which fills the service's tables in bulk.

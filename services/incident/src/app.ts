@@ -17,6 +17,8 @@ import { investigationRunHandlers } from './incidents/messaging/investigation-ru
 import { replicaHandlers } from './replicas/messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './configuration/store/configuration-store.ts';
+import { configurationAnnouncements } from './configuration-changes/announcements.ts';
+import { configurationServices as connectConfigurationServices } from './configuration-changes/clients/configuration-services.ts';
 import { fieldDefinitions } from './replicas/store/field-definitions.ts';
 import { ownerTeams } from './replicas/store/owner-teams.ts';
 import { catalogs } from './replicas/store/catalog.ts';
@@ -51,6 +53,11 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const { database, log, metrics } = base;
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
+  const configurationServices = connectConfigurationServices({
+    urls: { gateway: config.owners.users, catalog: config.owners.catalog },
+    secretKeys: config.secretKeys,
+  });
+  const announcements = configurationAnnouncements({ database, services: configurationServices, log });
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
@@ -77,6 +84,8 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const dependencies: Dependencies = {
     ...provisioning,
     configurations: configurations(database),
+    configurationServices,
+    announcements,
     storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
     fields: fieldDefinitions(database),
@@ -125,7 +134,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     dispatchers: [provisioner],
-    workers: [relay, pulls, storage],
-    clients: [versions, owners],
+    workers: [relay, pulls, storage, announcements],
+    clients: [versions, owners, configurationServices],
   });
 }

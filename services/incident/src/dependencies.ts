@@ -2,6 +2,8 @@ import type { Knex } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
 import type { SourceDocuments } from './source-imports/clients/source-documents.ts';
 import type { Configurations } from './configuration/store/configuration-store.ts';
+import type { ConfigurationAnnouncements } from './configuration-changes/announcements.ts';
+import type { ConfigurationServices } from './configuration-changes/clients/configuration-services.ts';
 import type { FieldDefinitions } from './replicas/store/field-definitions.ts';
 import type { Catalogs } from './replicas/store/catalog.ts';
 import type { OwnerTeams } from './replicas/store/owner-teams.ts';
@@ -15,6 +17,8 @@ export interface Dependencies {
   database: Knex;
   clock: Clock;
   configurations: Configurations;
+  configurationServices: Pick<ConfigurationServices, 'readTiers' | 'prepareTiers'>;
+  announcements: Pick<ConfigurationAnnouncements, 'announce'>;
   replicas: Replicas;
   fields: FieldDefinitions;
   ownerTeams: OwnerTeams;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import { type Answer, eventually, holdTransaction } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
+import { planConfiguration } from './configure.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 
 let service: TestService;
@@ -37,7 +37,7 @@ const configure = async (workspaceId: number, part: object) => {
 /** A client of a workspace at a version. */
 const as = (id: number, version = 0) => service.as({ workspace: { id, slug: `w${id}`, version } });
 const refused = (field: string, message: RegExp) =>
-  expect.objectContaining({ code: 'invalid_request', field, message: expect.stringMatching(message) });
+  expect.objectContaining({ code: 'invalid_resource_state', field, message: expect.stringMatching(message) });
 
 describe('statuses and severities', () => {
   test('are stored in the given order', async () => {
@@ -311,7 +311,7 @@ describe('timeline groups', () => {
 });
 
 test('an invalid part is rejected before any change', async () => {
-  await expect(planConfiguration(database, 1, { service_tiers: [] })).rejects.toEqual(
-    expect.objectContaining({ code: 'unknown_field', field: 'service_tiers' }),
+  await expect(planConfiguration(database, 1, { issue_types: [] })).rejects.toEqual(
+    expect.objectContaining({ code: 'unknown_field', field: 'issue_types' }),
   );
 });

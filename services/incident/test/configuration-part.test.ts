@@ -9,6 +9,7 @@ const statuses = (...more: object[]) => [
   ...more,
 ];
 const severity = (key: string, min_score: number, more: object = {}) => ({ key, label: key, min_score, ...more });
+const tier = (key: string, more: object = {}) => ({ key, label: key, ...more });
 const rate = (currency: string, more: object = {}) => ({ currency, rate: 1.1, as_of: '2026-11-20T09:00:00Z', ...more });
 
 test('flags and colours have defaults', () => {
@@ -72,6 +73,27 @@ describe('is rejected', () => {
       'timeline_groups.1.id',
     ],
     ['no list', { severities: {} }, 'severities'],
+    ['no tier', { service_tiers: [] }, 'service_tiers'],
+    ['no default tier', { service_tiers: [tier('a')] }, 'service_tiers'],
+    ['a tier twice', { service_tiers: [tier('a', { is_default: true }), tier('a')] }, 'service_tiers.1.key'],
+    ['a tier whose key is none', { service_tiers: [tier('Gold', { is_default: true })] }, 'service_tiers.0.key'],
+    ['a key that is too long', { service_tiers: [tier('a'.repeat(65))] }, 'service_tiers.0.key'],
+    [
+      'a description that is none',
+      { service_tiers: [tier('a', { description: null })] },
+      'service_tiers.0.description',
+    ],
+    [
+      'a tier at another place',
+      { service_tiers: [tier('a', { is_default: true, order: 1 })] },
+      'service_tiers.0.order',
+    ],
+    [
+      'too many statuses',
+      { workflow_statuses: Array.from({ length: 101 }, (_, n) => status(`s${n}`)) },
+      'workflow_statuses',
+    ],
+    ['a label that is too long', { timeline_groups: [{ name: 'x'.repeat(129) }] }, 'timeline_groups.0.name'],
   ])('%s', (_what, part, field) => {
     expect(() => readConfigurationPart(part)).toThrow(expect.objectContaining({ code: 'invalid_request', field }));
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { planConfiguration } from '../src/administration.ts';
+import { planConfiguration } from './configure.ts';
 import { expected } from './list/model.ts';
 import { addReferenceData, assignOwners, type Listed, populate, setClock } from './list/population.ts';
 import { type ListRequest, listRequest, searchOf } from './list/requests.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
-import { planConfiguration } from '../src/administration.ts';
 import { impactStore } from '../src/incidents/store/impact-store.ts';
 import { toRecords } from '../src/values/store/value-row.ts';
 import { valueStore } from '../src/values/store/value-store.ts';
+import { planConfiguration } from './configure.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asUser, httpClient } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
+import { planConfiguration } from './configure.ts';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

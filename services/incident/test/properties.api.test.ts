@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually, patchEachProperty } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
 import { timelineEventPatch } from '../src/timeline/http/wire.ts';
 import { incidentPatch } from '../src/incidents/http/wire.ts';
+import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

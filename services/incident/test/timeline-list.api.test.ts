@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import type { Client } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
+import { planConfiguration } from './configure.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 import { recordAnything } from './timeline.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import { type Answer, type Client, eventually } from '@tocsin/testing';
-import { planConfiguration } from '../src/administration.ts';
+import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';
 

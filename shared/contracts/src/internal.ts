@@ -11,6 +11,9 @@ export const INTERNAL_PATHS = {
   customFieldChangePages: '/internal/changes/pages',
   userChangePages: '/internal/users/changes/pages',
   unmanagedReferences: '/internal/unmanaged-references',
+  serviceTiers: '/internal/service-tiers',
+  committedServiceTiers: '/internal/configuration/service-tiers',
+  configurationChanges: '/internal/configuration-changes',
   lastIncidentNumber: '/internal/last-incident-number',
 } as const;
 
@@ -27,6 +30,49 @@ export const changePageQuery = z.strictObject({
 });
 
 export const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
+
+/** A tier as the configuration of a workspace has it. */
+const configuredTier = serviceTier.extend({ description: z.string() });
+
+const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });
+
+/**
+ * The tiers of a workspace as the catalog stores them. `prepared` becomes `tiers` if, and only if, the incident service
+ * commits a configuration with its `version` (ADR 55).
+ */
+export const storedServiceTiers = z.object({
+  /** Counts the lists that were prepared. */
+  version,
+  tiers: z.array(configuredTier),
+  prepared: z.array(configuredTier).nullable(),
+});
+
+/** A list of tiers to prepare, within the transaction of the incident service that changes the configuration. */
+export const newServiceTiers = ofWorkspace.extend({
+  /** The version that the sender has read; with another one nothing is prepared. */
+  read_version: version,
+  /** The version of the latest list that the incident service has committed. */
+  committed_version: version,
+  version: z.int().min(1),
+  tiers: z.array(configuredTier).min(1),
+});
+
+/** With an outcome other than `prepared`, nothing has changed. */
+export const tiersPreparation = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('prepared') }),
+  z.object({ outcome: z.literal('changed_since') }),
+  z.object({
+    outcome: z.literal('in_use'),
+    /** Services by the removed tier that they have. */
+    services: z.array(z.object({ tier: z.string(), count: z.int().min(1), slug: z.string() })),
+  }),
+]);
+
+/** The version of the latest list of tiers that the incident service has committed. */
+export const committedServiceTiers = z.object({ version });
+
+/** Names the workspace whose configuration has changed. */
+export const changedConfiguration = ofWorkspace;
 
 /**
  * A page of changes. With `next` null, the replica has the owner's `version`; otherwise it has all changes up to `version`,
@@ -58,3 +104,8 @@ export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;
 export type UserChangePage = z.infer<typeof userChangePage>;
 export type UnmanagedReferences = z.infer<typeof unmanagedReferences>;
 export type LastIncidentNumber = z.infer<typeof lastIncidentNumber>;
+export type ConfiguredTier = z.infer<typeof configuredTier>;
+export type StoredServiceTiers = z.infer<typeof storedServiceTiers>;
+export type NewServiceTiers = z.infer<typeof newServiceTiers>;
+export type TiersPreparation = z.infer<typeof tiersPreparation>;
+export type CommittedServiceTiers = z.infer<typeof committedServiceTiers>;

@@ -10,6 +10,8 @@ export const SCOPES = [
   'custom_fields:read',
   'custom_fields:write',
   'webhooks:manage',
+  'configuration:read',
+  'configuration:write',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

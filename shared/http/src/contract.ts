@@ -163,18 +163,33 @@ export function implement<C extends Contracts>(contracts: C, handlers: Handlers<
 
 /** A route for calls between services; the gateway never forwards to it. */
 export interface InternalRoute {
+  method: 'get' | 'post';
   path: string;
   /** The services that may call it. */
   callers: readonly string[];
-  query: z.ZodObject;
-  handle: (query: Record<string, unknown>) => Promise<unknown>;
+  /** The query of a GET, the body of a POST. */
+  input: z.ZodObject;
+  handle: (input: Record<string, unknown>) => Promise<unknown>;
 }
 
-export function internalRoute<Query extends z.ZodObject>(spec: {
+interface InternalRouteSpec<Input extends z.ZodObject> {
   path: string;
   callers: readonly string[];
-  query: Query;
-  handle: (query: z.output<Query>) => Promise<unknown>;
-}): InternalRoute {
-  return spec as unknown as InternalRoute;
+  handle: (input: z.output<Input>) => Promise<unknown>;
+}
+
+/** A read. */
+export function internalRoute<Query extends z.ZodObject>({
+  query: input,
+  ...spec
+}: InternalRouteSpec<Query> & { query: Query }): InternalRoute {
+  return { ...spec, method: 'get', input } as unknown as InternalRoute;
+}
+
+/** A write. It may be called twice: a call whose connection breaks is repeated. */
+export function internalCommand<Body extends z.ZodObject>({
+  body: input,
+  ...spec
+}: InternalRouteSpec<Body> & { body: Body }): InternalRoute {
+  return { ...spec, method: 'post', input } as unknown as InternalRoute;
 }

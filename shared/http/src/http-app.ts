@@ -101,7 +101,7 @@ function expressApp(
   app.enable('strict routing');
   addOperationalRoutes(app, options);
   for (const route of options.internalRoutes ?? []) {
-    app.get(route.path, traced(route.path), internalRouteHandler(route, options.principals));
+    app[route.method](route.path, traced(route.path), internalRouteHandler(route, options.principals));
   }
   app.use(() => {
     throw notFound('The path');

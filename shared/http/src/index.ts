@@ -16,6 +16,7 @@ export {
   endpoint,
   type Handlers,
   implement,
+  internalCommand,
   internalRoute,
   type InternalRoute,
   type Method,

@@ -21,6 +21,8 @@ export interface InternalClient {
     query: Record<string, string | number | undefined>,
     schema: Schema,
   ): Promise<z.output<Schema>>;
+  /** Sends a command, which may arrive twice. @throws as `get` */
+  post<Schema extends z.ZodType>(path: string, body: object, schema: Schema): Promise<z.output<Schema>>;
   close(): void;
 }
 
@@ -38,6 +40,14 @@ export class UnexpectedStatus extends Error {
 const REQUEST_TIMEOUT = 800;
 /** More than any response has; a larger one is an error. */
 const MAX_RESPONSE_BYTES = 33_554_432;
+
+interface Call {
+  method: 'GET' | 'POST';
+  /** The path with its query. */
+  target: string;
+  /** JSON. */
+  body?: string;
+}
 
 /** A response in whole; `undefined` as its text: it has an error status, or is too large. */
 interface Exchange {
@@ -62,12 +72,18 @@ export function internalClient(options: {
   const addresses = serviceAddresses({ urls });
   const isDown = () => new Error(`the service ${service} is down`);
 
-  const send = async (address: ServiceAddress, path: string, signal: AbortSignal): Promise<Exchange> => {
+  const send = async (address: ServiceAddress, call: Call, signal: AbortSignal): Promise<Exchange> => {
+    const { method, target, body } = call;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const { request: open } = address.url.protocol === 'https:' ? https : http;
-    const request = open(new URL(path, address.url), {
+    const request = open(new URL(target, address.url), {
+      method,
       agent: address.agent,
-      headers: { ...traceHeaders(), [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }) },
+      headers: {
+        ...traceHeaders(),
+        [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }),
+        ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+      },
     });
     // For as long as the request exists: it may fail after the response has begun.
     request.on('error', reject);
@@ -84,7 +100,7 @@ export function internalClient(options: {
     address.health.watch(watched);
     address.underWay += 1;
     try {
-      request.end();
+      request.end(body);
       const response = await promise;
       address.health.unwatch(watched);
       if (response.headers.connection === 'close') address.health.check('doubt');
@@ -100,38 +116,43 @@ export function internalClient(options: {
     }
   };
 
-  /** Sends the request, and once more if the connection breaks: it only reads. */
-  const exchange = async (path: string, signal: AbortSignal): Promise<Exchange> => {
+  /** Sends the request, and once more if the connection breaks: it only reads, or may arrive twice. */
+  const exchange = async (call: Call, signal: AbortSignal): Promise<Exchange> => {
     const first = addresses.choose();
     if (first === undefined) throw isDown();
     try {
-      return await send(first, path, signal);
+      return await send(first, call, signal);
     } catch (error) {
       const second = signal.aborted ? undefined : addresses.choose(first);
       if (second === undefined) throw error;
-      return send(second, path, signal);
+      return send(second, call, signal);
     }
   };
 
+  const request = async <Schema extends z.ZodType>(
+    call: Call,
+    path: string,
+    schema: Schema,
+  ): Promise<z.output<Schema>> =>
+    inSpan(requestSpan(call.method, new URL(path, urls[0]), path), async (span) => {
+      const { status, text } = await exchange(call, AbortSignal.timeout(timeout));
+      span?.setAttribute('http.response.status_code', status);
+      if (status < 200 || status > 299) throw new UnexpectedStatus(path, status);
+      if (text === undefined) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+      return schema.parse(JSON.parse(text));
+    });
+
   return {
-    get: async <Schema extends z.ZodType>(
-      path: string,
-      query: Record<string, string | number | undefined>,
-      schema: Schema,
-    ) => {
+    get: async (path, query, schema) => {
       const parameters = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) {
         if (value !== undefined) parameters.set(name, String(value));
       }
       const target = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
-      return inSpan(requestSpan('GET', new URL(path, urls[0]), path), async (span) => {
-        const { status, text } = await exchange(target, AbortSignal.timeout(timeout));
-        span?.setAttribute('http.response.status_code', status);
-        if (status < 200 || status > 299) throw new UnexpectedStatus(path, status);
-        if (text === undefined) throw new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
-        return schema.parse(JSON.parse(text));
-      });
+      return request({ method: 'GET', target }, path, schema);
     },
+    post: async (path, body, schema) =>
+      request({ method: 'POST', target: path, body: JSON.stringify(body) }, path, schema),
     close: () => addresses.close(),
   };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { checkAccess } from './access.ts';
-import { readJsonBody } from './body.ts';
+import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
 import type { InternalRoute, Reply, Route } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
@@ -107,7 +107,7 @@ const inTurns = (stream: EventStream, newWork: () => RequestWork): EventStream =
 
 /** Handles requests of our own services. */
 export function internalRouteHandler(
-  { callers, query, handle }: InternalRoute,
+  { method, callers, input, handle }: InternalRoute,
   principals: PrincipalVerifier,
 ): RequestHandler {
   return async (request, response) => {
@@ -115,11 +115,14 @@ export function internalRouteHandler(
     if (caller === undefined) {
       throw new DomainError('authentication_required', 'The request does not come from a service that may call this');
     }
-    const parameters = validateQuery(query, readQuery(searchOf(request), query));
+    const parameters =
+      method === 'get'
+        ? validateQuery(input, readQuery(searchOf(request), input))
+        : validate(input, (await readJsonBody(request, { optional: false, maxBytes: MAX_BODY_BYTES })).value);
     const { workspace_id: workspaceId } = parameters;
     // A call for a workspace uses the workspace's share, so that the calls for one do not delay those for others.
     const holder = typeof workspaceId === 'number' ? workspaceId : caller;
-    const work = requestWork(response, { holder, readOnly: true });
+    const work = requestWork(response, { holder, readOnly: method === 'get' });
     sendJson(response, 200, await runForRequest(work, async () => handle(parameters)));
   };
 }

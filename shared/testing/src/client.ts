@@ -17,6 +17,7 @@ export interface Client {
   /** `body` is sent as JSON; a string or bytes are sent unchanged. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** A client for the same app that sends more headers. */
   with(headers: Record<string, string>): Client;
@@ -70,6 +71,7 @@ export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record
     get: (path, more) => send('GET', path, undefined, more),
     post: (path, body, more) => send('POST', path, body, more),
     patch: (path, body, more) => send('PATCH', path, body, more),
+    put: (path, body, more) => send('PUT', path, body, more),
     delete: (path, more) => send('DELETE', path, undefined, more),
     with: (more) => httpClient(baseUrl, ...headers, more),
   };

@@ -1,4 +1,5 @@
 import {
+  committedServiceTiers,
   INTERNAL_PATHS,
   unmanagedReferences,
   type UnmanagedReferences,
@@ -13,6 +14,8 @@ export interface InternalServices {
   userChanges(from: { workspaceId: number; since: number; after: string | undefined }): Promise<UserChangePage>;
   /** Gets the values that incidents name as their service although the catalog has no such service. */
   unmanagedReferences(workspaceId: number): Promise<UnmanagedReferences>;
+  /** Gets the version of the latest list of tiers that the incident service has committed. */
+  committedTiers(workspaceId: number): Promise<number>;
   close(): void;
 }
 
@@ -37,6 +40,10 @@ export function internalServices(options: {
       gateway.get(INTERNAL_PATHS.userChangePages, { workspace_id: workspaceId, ...from }, userChangePage),
     unmanagedReferences: async (workspaceId) =>
       incident.get(INTERNAL_PATHS.unmanagedReferences, { workspace_id: workspaceId }, unmanagedReferences),
+    committedTiers: async (workspaceId) => {
+      const query = { workspace_id: workspaceId };
+      return (await incident.get(INTERNAL_PATHS.committedServiceTiers, query, committedServiceTiers)).version;
+    },
     close: () => [gateway, incident].forEach((client) => client.close()),
   };
 }

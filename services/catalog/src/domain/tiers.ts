@@ -1,3 +1,4 @@
+import type { ConfiguredTier } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 
 /** How important a service is, on the workspace's own scale (contract: Configuration). */
@@ -9,6 +10,26 @@ export interface ServiceTier {
   isDefault: boolean;
   description: string;
 }
+
+/** The tiers of a workspace as this service stores them. */
+export interface StoredTiers {
+  /** Counts the lists that were prepared. */
+  version: number;
+  tiers: readonly ServiceTier[];
+  /** Becomes `tiers` if, and only if, the incident service has committed this version; null if that is settled. */
+  prepared: readonly ServiceTier[] | null;
+}
+
+/** Returns the tiers that apply. @param committed the version of the latest list that the incident service has committed */
+export const settledTiers = ({ version, tiers, prepared }: StoredTiers, committed: number): readonly ServiceTier[] =>
+  prepared !== null && committed >= version ? prepared : tiers;
+
+export const tierToWire = ({ isDefault, ...tier }: ServiceTier): ConfiguredTier => ({ ...tier, is_default: isDefault });
+
+export const tierFromWire = ({ is_default: isDefault, ...tier }: ConfiguredTier): ServiceTier => ({
+  ...tier,
+  isDefault,
+});
 
 /** The tiers of a workspace that has not configured its own. */
 export const DEFAULT_TIERS: readonly ServiceTier[] = ['t0', 't1', 't2', 't3'].map((key, order) => ({

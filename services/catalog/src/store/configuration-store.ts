@@ -1,12 +1,15 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
-import { DEFAULT_TIERS, type ServiceTier } from '../domain/tiers.ts';
+import { DEFAULT_TIERS, type ServiceTier, type StoredTiers } from '../domain/tiers.ts';
 
 /** Reads the configuration of the workspaces that requests come from. */
 export interface Configurations {
   tiers(workspace: WorkspaceContext): Promise<readonly ServiceTier[]>;
 }
+
+/** Reads the tiers of a workspace, the stored ones if the incident service does not say whether prepared ones apply. */
+export type CurrentTiers = (workspaceId: number) => Promise<{ tiers: readonly ServiceTier[]; isSettled: boolean }>;
 
 const CACHE_BYTES = 16 * 1_048_576;
 
@@ -15,34 +18,60 @@ const CACHE_BYTES = 16 * 1_048_576;
  * version, which every request carries, so tiers are at least as new as the request. A request with an older version than
  * the cached one reads the database and gets the present tiers.
  */
-export function configurations(database: Knex): Configurations {
+export function configurations(readTiers: CurrentTiers): Configurations {
   const cache = latestVersionCache<readonly ServiceTier[]>({ bytes: CACHE_BYTES, sizeOf: estimateHeapBytes });
   return {
     async tiers(workspace) {
       const cached = cache.get(workspace.id, workspace.version);
       if (cached !== undefined) return cached;
-      const tiers = await configurationStore(database, workspace.id).tiers();
-      cache.set(workspace.id, workspace.version, tiers);
+      const { tiers, isSettled } = await readTiers(workspace.id);
+      if (isSettled) cache.set(workspace.id, workspace.version, tiers);
       return tiers;
     },
   };
 }
 
+/** A list of tiers is prepared, and it is not known yet whether it was committed; nothing was written. */
+export class UnsettledTiers extends Error {}
+
+interface TiersRow {
+  tiers_version: number;
+  service_tiers: ServiceTier[];
+  prepared_tiers: ServiceTier[] | null;
+}
+
 /** The configuration of one workspace, over a pool or a transaction. A workspace without a row has the defaults. */
 export function configurationStore(db: Knex, workspaceId: number) {
+  const read = async (): Promise<StoredTiers> => {
+    const row = await db('configurations')
+      .where({ workspace_id: workspaceId })
+      .first<TiersRow | undefined>('tiers_version', 'service_tiers', 'prepared_tiers');
+    return {
+      version: row?.tiers_version ?? 0,
+      tiers: row?.service_tiers ?? DEFAULT_TIERS,
+      prepared: row?.prepared_tiers ?? null,
+    };
+  };
   return {
-    async tiers(): Promise<readonly ServiceTier[]> {
-      const row = await db('configurations')
-        .where({ workspace_id: workspaceId })
-        .first<{ service_tiers: ServiceTier[] } | undefined>('service_tiers');
-      return row?.service_tiers ?? DEFAULT_TIERS;
+    read,
+
+    /** @throws UnsettledTiers */
+    async settled(): Promise<readonly ServiceTier[]> {
+      const { tiers, prepared } = await read();
+      if (prepared !== null) throw new UnsettledTiers();
+      return tiers;
     },
 
-    async replaceTiers(tiers: readonly ServiceTier[]): Promise<void> {
+    async write({ version, tiers, prepared }: StoredTiers): Promise<void> {
       await db('configurations')
-        .insert({ workspace_id: workspaceId, service_tiers: JSON.stringify(tiers) })
+        .insert({
+          workspace_id: workspaceId,
+          tiers_version: version,
+          service_tiers: JSON.stringify(tiers),
+          prepared_tiers: prepared === null ? null : JSON.stringify(prepared),
+        })
         .onConflict('workspace_id')
-        .merge(['service_tiers']);
+        .merge(['tiers_version', 'service_tiers', 'prepared_tiers']);
     },
   };
 }

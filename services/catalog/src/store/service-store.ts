@@ -119,25 +119,17 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return new Set(rows.map(({ slug }) => slug));
     },
 
-    /**
-     * Finds a tier that is not in `keys` but that services have, archived ones included. Returns the number of these
-     * services and the slug of one of them.
-     */
-    async findTierInUseExcept(
-      keys: readonly string[],
-    ): Promise<{ tier: string; slug: string; count: number } | undefined> {
-      const [row] = await services()
+    /** Counts the services, archived ones included, by each tier that is not in `keys`; with the slug of one of them. */
+    countTiersExcept: async (keys: readonly string[]): Promise<{ tier: string; slug: string; count: number }[]> =>
+      services()
         .whereNotIn('tier', keys)
         .groupBy('tier')
         .orderBy('tier')
-        .limit(1)
         .select<{ tier: string; slug: string; count: number }[]>(
           'tier',
           db.raw('min(slug) as slug'),
           db.raw('count(id) as count'),
-        );
-      return row;
-    },
+        ),
   };
 }
 

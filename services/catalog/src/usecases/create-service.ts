@@ -1,6 +1,6 @@
 import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
-import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
+import { type Caller, chooseSlug, runVersionedTransaction, type VersionedTransaction } from '@tocsin/resources';
 import { commitWith } from '@tocsin/postgres';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_SLUG } from '../domain/slug-rules.ts';
@@ -8,6 +8,7 @@ import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import type { Dependencies } from './context.ts';
+import { withSettledTiers } from './current-tiers.ts';
 import { serviceChanged } from './events.ts';
 import { serviceProperties, type WireService } from './properties.ts';
 import { getActiveTeam } from './team-references.ts';
@@ -36,13 +37,13 @@ export async function createService(dependencies: Dependencies, command: CreateS
     observabilityNames = [],
   } = serviceProperties(body);
 
-  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+  const create = async ({ trx, nextVersion }: VersionedTransaction): Promise<string> => {
     await key?.lock(trx);
     const owner =
       ownerTeamId === null ? null : await getActiveTeam(trx, { workspaceId, id: ownerTeamId, field: 'owner_team_id' });
     const version = await nextVersion();
     // Read under the version's lock, so that a concurrent change of the tiers is either committed or waits.
-    const tier = getTier(await configurationStore(trx, workspaceId).tiers(), body.tier);
+    const tier = getTier(await configurationStore(trx, workspaceId).settled(), body.tier);
     const store = serviceStore(trx, workspaceId);
     await store.checkQuota({ workspace: principal.workspace, isNew: true });
     const now = dependencies.clock.now();
@@ -69,5 +70,8 @@ export async function createService(dependencies: Dependencies, command: CreateS
     const text = render(service);
     if (key !== undefined) await commitWith(trx, [key.outcome({ status: 201, text, revision: service.revision })]);
     return text;
-  });
+  };
+  return withSettledTiers(dependencies, workspaceId, async () =>
+    runVersionedTransaction(dependencies, command, create),
+  );
 }

@@ -2,7 +2,6 @@ import type { CatalogChangePage } from '@tocsin/contracts';
 import { raiseVersion } from '@tocsin/resources';
 import { type ChangesFrom, type ChangeSource, readChangePage, versionStore } from '@tocsin/postgres';
 import { serviceSnapshot, teamSnapshot } from '../domain/snapshots.ts';
-import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from './context.ts';
@@ -11,7 +10,7 @@ type Change = { team: ReturnType<typeof teamSnapshot> } | { service: ReturnType<
 
 /** Returns a page of what changed in a workspace's catalog, and all its tiers. */
 export async function readCatalogChangePage(
-  dependencies: Pick<Dependencies, 'database' | 'owner' | 'versions' | 'log'>,
+  dependencies: Pick<Dependencies, 'database' | 'owner' | 'versions' | 'log' | 'currentTiers'>,
   from: ChangesFrom,
 ): Promise<CatalogChangePage> {
   const { database } = dependencies;
@@ -40,7 +39,7 @@ export async function readCatalogChangePage(
     sources,
   });
   // After the version was read: the tiers have every change up to it.
-  const tiers = await configurationStore(database, workspaceId).tiers();
+  const { tiers } = await dependencies.currentTiers(workspaceId);
   if (page.next === null) await raiseVersion(dependencies, { workspaceId, version: page.version });
   return {
     ...page,

@@ -1,12 +1,20 @@
 import { checkRevision } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
-import { type Caller, changedProperties, checkNotArchived, revise, runVersionedTransaction } from '@tocsin/resources';
+import {
+  type Caller,
+  changedProperties,
+  checkNotArchived,
+  revise,
+  runVersionedTransaction,
+  type VersionedTransaction,
+} from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import type { OwnerTeam, Service, ServiceProperties } from '../domain/service.ts';
 import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import type { Dependencies } from './context.ts';
+import { withSettledTiers } from './current-tiers.ts';
 import { serviceChanged } from './events.ts';
 import { serviceProperties, type WireService } from './properties.ts';
 import { getActiveTeam } from './team-references.ts';
@@ -25,7 +33,7 @@ export interface UpdateServiceCommand extends Caller {
 export async function updateService(dependencies: Dependencies, command: UpdateServiceCommand): Promise<Service> {
   const { principal, id, expectedRevision, body } = command;
   const workspaceId = principal.workspace.id;
-  return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
+  const update = async ({ trx, nextVersion }: VersionedTransaction): Promise<Service> => {
     const store = serviceStore(trx, workspaceId);
     const current = await store.getForUpdate(id);
     checkNotArchived(current);
@@ -35,12 +43,15 @@ export async function updateService(dependencies: Dependencies, command: UpdateS
 
     const owner = await resolveOwner(trx, current, changed.ownerTeamId);
     const version = await nextVersion();
-    if (changed.tier !== undefined) getTier(await configurationStore(trx, workspaceId).tiers(), changed.tier);
+    if (changed.tier !== undefined) getTier(await configurationStore(trx, workspaceId).settled(), changed.tier);
     const service = revise(current, { ...changed, owner }, dependencies.clock.now());
     await store.update(service, version);
     await outbox(trx).add(serviceChanged(command, service, version));
     return service;
-  });
+  };
+  return withSettledTiers(dependencies, workspaceId, async () =>
+    runVersionedTransaction(dependencies, command, update),
+  );
 }
 
 async function resolveOwner(

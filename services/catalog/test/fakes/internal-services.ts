@@ -16,6 +16,8 @@ export interface FakeInternalServices {
   setUser(workspaceId: number, user: Partial<UserSnapshot> & { id: number }): number;
   /** The unmanaged references of each workspace. */
   references: Map<number, UnmanagedReferences>;
+  /** The version of the latest list of tiers that the incident service has committed, by workspace. */
+  committedTiers: Map<number, number>;
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
     if (url.pathname === '/internal/unmanaged-references') {
       return fake.references.get(id) ?? { references: [], truncated: false };
     }
+    if (url.pathname === '/internal/configuration/service-tiers') return { version: fake.committedTiers.get(id) ?? 0 };
     if (url.pathname !== '/internal/users/changes/pages') return undefined;
     const { version, users } = workspaceOf(id);
     const [since = 0] = (url.searchParams.get('after') ?? url.searchParams.get('since') ?? '').split('.').map(Number);
@@ -83,6 +86,7 @@ export async function startInternalServices(): Promise<FakeInternalServices> {
       return workspace.version;
     },
     references: new Map(),
+    committedTiers: new Map(),
     stop: server.close,
   };
   return fake;

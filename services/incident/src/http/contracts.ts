@@ -1,6 +1,7 @@
 import type { Contracts } from '@tocsin/http';
 import { chatContracts } from '../chat/http/contracts.ts';
 import { configurationContracts } from '../configuration/http/contracts.ts';
+import { configurationChangeContracts } from '../configuration-changes/http/contracts.ts';
 import { creationContracts } from '../creation/http/contracts.ts';
 import { changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
@@ -19,4 +20,5 @@ export const contracts = {
   ...valueContracts,
   ...chatContracts,
   ...configurationContracts,
+  ...configurationChangeContracts,
 } as const satisfies Contracts;

@@ -2,6 +2,7 @@ import type { Documentation } from '@tocsin/http';
 import type { contracts } from './contracts.ts';
 import { chatOperations } from '../chat/http/documentation.ts';
 import { configurationOperations } from '../configuration/http/documentation.ts';
+import { configurationChangeOperations } from '../configuration-changes/http/documentation.ts';
 import { creationOperations } from '../creation/http/documentation.ts';
 import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
 import { listOperations } from '../list/http/documentation.ts';
@@ -19,4 +20,5 @@ export const documentation: Documentation<typeof contracts> = {
   ...valueOperations,
   ...chatOperations,
   ...configurationOperations,
+  ...configurationChangeOperations,
 };

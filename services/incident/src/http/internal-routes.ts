@@ -1,6 +1,12 @@
-import { INTERNAL_PATHS, type LastIncidentNumber, type UnmanagedReferences } from '@tocsin/contracts';
+import {
+  type CommittedServiceTiers,
+  INTERNAL_PATHS,
+  type LastIncidentNumber,
+  type UnmanagedReferences,
+} from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
 import { z } from 'zod';
+import { committedTiersVersion } from '../configuration/store/configuration-store.ts';
 import { lastNumber } from '../incidents/store/last-number.ts';
 import { unmanagedReferences } from '../incidents/store/service-references.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -25,6 +31,14 @@ export function internalRoutes({ dependencies: { database, replicas } }: { depen
       callers: ['webhook'],
       query: ofWorkspace,
       handle: async ({ workspace_id: id }): Promise<LastIncidentNumber> => ({ number: await lastNumber(database, id) }),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.committedServiceTiers,
+      callers: ['catalog'],
+      query: ofWorkspace,
+      handle: async ({ workspace_id: id }): Promise<CommittedServiceTiers> => ({
+        version: await committedTiersVersion(database, id),
+      }),
     }),
   ];
 }

@@ -2,6 +2,7 @@ import { type Cursors, implement, type Route } from '@tocsin/http';
 import { channelNameHandlers } from '../chat/http/channel-name-handlers.ts';
 import { provisioningHandlers } from '../chat/http/provisioning-handlers.ts';
 import { configurationHandlers } from '../configuration/http/handlers.ts';
+import { configurationChangeHandlers } from '../configuration-changes/http/handlers.ts';
 import { creationHandlers } from '../creation/http/handlers.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
@@ -33,6 +34,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
   const provisioning = provisioningHandlers(dependencies);
   const channelName = channelNameHandlers(dependencies);
   const configuration = configurationHandlers(dependencies);
+  const configurationChanges = configurationChangeHandlers(dependencies);
 
   const commands = {
     createIncident: creation.createIncident,
@@ -50,6 +52,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
     retryIncidentProvisioning: provisioning.retryIncidentProvisioning,
     setIncidentChannelName: channelName.setIncidentChannelName,
     renameIncidentChannel: channelName.renameIncidentChannel,
+    replaceConfiguration: configurationChanges.replaceConfiguration,
   };
   const queries = {
     listIncidents: list.listIncidents,
@@ -64,6 +67,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
     previewIncidentChannelName: channelName.previewIncidentChannelName,
     listWorkflowStatuses: configuration.listWorkflowStatuses,
     listSeverities: configuration.listSeverities,
+    getConfiguration: configurationChanges.getConfiguration,
   };
   return implement(contracts, { ...commands, ...queries });
 }

@@ -1,5 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
+import { json } from 'node:stream/consumers';
+import type {
+  ConfiguredTier,
+  CustomFieldDefinition,
+  NewServiceTiers,
+  ServiceSnapshot,
+  StoredServiceTiers,
+  TeamSnapshot,
+  TiersPreparation,
+  UserSnapshot,
+} from '@tocsin/contracts';
 import { listen } from '@tocsin/http';
 import type { Versions } from '@tocsin/runtime';
 
@@ -19,6 +29,12 @@ export interface FakeOwners {
   calls: number;
   /** The queries of the calls of one workspace, in their order. */
   queriesOf(workspaceId: number): string[];
+  /** The service tiers of a workspace as the catalog stores them; prepared ones stay prepared. */
+  storedTiers(workspaceId: number): StoredServiceTiers;
+  /** What the catalog responds instead of preparing tiers. */
+  preparation: TiersPreparation | undefined;
+  /** How often the gateway was told that the configuration of a workspace has changed. */
+  announced: Map<number, number>;
   /** While true, changes are not announced, as if Redis lost the version. */
   announcementsDisabled: boolean;
   /** While true, every connection is closed without a response. */
@@ -47,6 +63,8 @@ export interface HeldResponse {
 type Owner = keyof FakeOwners['urls'];
 
 const TIERS = ['t0', 't1', 't2', 't3'].map((key, order) => ({ key, label: key, order, is_default: key === 't2' }));
+
+const CONFIGURED_TIERS: ConfiguredTier[] = TIERS.map((tier) => ({ ...tier, description: '' }));
 
 /** What an owner's page has of each kind. */
 const CHANGES: Record<Owner, (data: WorkspaceData) => object[]> = {
@@ -84,6 +102,23 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     await versions.raise('catalog', id, version);
     await versions.raise('custom_field', id, version);
   };
+  const storedTiers = new Map<number, StoredServiceTiers>();
+  /** Responds to the calls of changes of configurations. */
+  const configurationCall = async (request: IncomingMessage, url: URL): Promise<object | undefined> => {
+    if (url.pathname === '/internal/configuration-changes') {
+      const { workspace_id: id } = (await json(request)) as { workspace_id: number };
+      fake.announced.set(id, (fake.announced.get(id) ?? 0) + 1);
+      return {};
+    }
+    if (url.pathname !== '/internal/service-tiers') return undefined;
+    if (request.method === 'GET') return fake.storedTiers(Number(url.searchParams.get('workspace_id')));
+    if (fake.preparation !== undefined) return fake.preparation;
+    const list = (await json(request)) as NewServiceTiers;
+    const { version, tiers, prepared } = fake.storedTiers(list.workspace_id);
+    const settled = prepared !== null && list.committed_version >= version ? prepared : tiers;
+    storedTiers.set(list.workspace_id, { version: list.version, tiers: settled, prepared: list.tiers });
+    return { outcome: 'prepared' } satisfies TiersPreparation;
+  };
   let held: (() => Promise<void>) | undefined;
   let holdAfterPage: number | undefined;
 
@@ -94,6 +129,8 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (fake.down) return void request.socket.destroy();
     if (url.pathname === '/healthz') return void response.end('{}');
+    const internal = await configurationCall(request, url);
+    if (internal !== undefined) return void response.end(JSON.stringify(internal));
     fake.calls += 1;
     const id = Number(url.searchParams.get('workspace_id'));
     queries.set(id, [...fake.queriesOf(id), url.search]);
@@ -118,6 +155,10 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     urls: { users: users.url, catalog: catalog.url, customFields: customFields.url },
     calls: 0,
     queriesOf: (workspaceId) => queries.get(workspaceId) ?? [],
+    storedTiers: (workspaceId) =>
+      storedTiers.get(workspaceId) ?? { version: 0, tiers: CONFIGURED_TIERS, prepared: null },
+    preparation: undefined,
+    announced: new Map(),
     announcementsDisabled: false,
     down: false,
     silentFor: new Set(),

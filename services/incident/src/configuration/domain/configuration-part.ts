@@ -1,62 +1,45 @@
-import { timestampInput } from '@tocsin/contracts';
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import { checkListOrder } from '@tocsin/resources';
-import { z } from 'zod';
 import { LIFECYCLE_STATUSES } from './configuration.ts';
+import { configurationFile, type GivenLists, normalise } from './configuration-lists.ts';
 
-const key = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be at most 64 lower-case letters, digits, hyphens and underscores');
-const label = z.string().trim().min(1).max(128);
-const color = z.string().trim().max(32).default('#667085');
-const flag = z.boolean().default(false);
-/** What the API shows and the list itself decides. */
-const order = z.int().optional();
-
-/** This service's part of a workspace's configuration file; each list replaces the stored list, in this order. */
-const configurationPart = z.strictObject({
-  workflow_statuses: z
-    .array(
-      z.strictObject({ key, label, order, is_default: flag, is_terminal: flag, is_escalation_threshold: flag, color }),
-    )
-    .optional(),
-  severities: z
-    .array(
-      z.strictObject({
-        key,
-        label,
-        order,
-        is_default: flag,
-        min_score: z.number().min(0),
-        description: z.string().trim().max(1_000).default(''),
-        color,
-      }),
-    )
-    .optional(),
-  exchange_rates: z
-    .array(
-      z.strictObject({ currency: z.string().regex(/^[A-Z]{3}$/), rate: z.number().positive(), as_of: timestampInput }),
-    )
-    .optional(),
-  timeline_groups: z.array(z.strictObject({ id: z.int().min(1).optional(), name: label })).optional(),
-});
-
-export type ConfigurationPart = z.output<typeof configurationPart>;
+/** The lists of a configuration that a request or a file gives, valid and with all defaults. */
+export interface ConfigurationPart {
+  workflow_statuses?: ReturnType<typeof normalise.workflow_statuses>[];
+  severities?: ReturnType<typeof normalise.severities>[];
+  service_tiers?: ReturnType<typeof normalise.service_tiers>[];
+  exchange_rates?: NonNullable<GivenLists['exchange_rates']>;
+  timeline_groups?: ReturnType<typeof normalise.timeline_groups>[];
+}
 type List<Name extends keyof ConfigurationPart> = NonNullable<ConfigurationPart[Name]>;
 
 /** Keywords of the status filter of incident lists. */
 const RESERVED_STATUS_KEYS: ReadonlySet<string> = new Set(['all', 'nonterminal']);
 
 /**
- * Parses the part and checks the rules that need no stored data (contract: Administration).
- * @throws DomainError `unknown_field` or `invalid_request`, naming the field of the file
+ * Parses the part and checks the rules that need no stored data (contract: Configuration).
+ * @throws DomainError `unknown_field` or `invalid_request`, naming the field
  */
 export function readConfigurationPart(part: unknown): ConfigurationPart {
   checkStorable(part);
-  const read = validate(configurationPart, part);
-  const { workflow_statuses, severities, exchange_rates, timeline_groups } = read;
+  const given = validate(configurationFile, part);
+  for (const field of ['workflow_statuses', 'severities', 'service_tiers'] as const) {
+    if (given[field] !== undefined) checkListOrder(field, given[field]);
+  }
+  const read: ConfigurationPart = {
+    ...(given.workflow_statuses && { workflow_statuses: given.workflow_statuses.map(normalise.workflow_statuses) }),
+    ...(given.severities && { severities: given.severities.map(normalise.severities) }),
+    ...(given.service_tiers && { service_tiers: given.service_tiers.map(normalise.service_tiers) }),
+    ...(given.exchange_rates && { exchange_rates: given.exchange_rates }),
+    ...(given.timeline_groups && { timeline_groups: given.timeline_groups.map(normalise.timeline_groups) }),
+  };
+  const { workflow_statuses, severities, service_tiers, exchange_rates, timeline_groups } = read;
   if (workflow_statuses !== undefined) checkStatuses(workflow_statuses);
   if (severities !== undefined) checkSeverities(severities);
+  if (service_tiers !== undefined) {
+    checkUnique('service_tiers', 'key', service_tiers);
+    checkOneDefault('service_tiers', service_tiers);
+  }
   checkUnique('exchange_rates', 'currency', exchange_rates ?? []);
   checkUnique('timeline_groups', 'id', timeline_groups ?? []);
   return read;
@@ -64,7 +47,6 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
 
 function checkStatuses(statuses: List<'workflow_statuses'>): void {
   checkUnique('workflow_statuses', 'key', statuses);
-  checkListOrder('workflow_statuses', statuses);
   checkOneDefault('workflow_statuses', statuses);
   const reserved = statuses.findIndex((status) => RESERVED_STATUS_KEYS.has(status.key));
   if (reserved !== -1)
@@ -77,7 +59,6 @@ function checkStatuses(statuses: List<'workflow_statuses'>): void {
 
 function checkSeverities(severities: List<'severities'>): void {
   checkUnique('severities', 'key', severities);
-  checkListOrder('severities', severities);
   checkOneDefault('severities', severities);
   const rising = severities.findIndex(
     ({ min_score }, index) => min_score > (severities[index - 1]?.min_score ?? Infinity),

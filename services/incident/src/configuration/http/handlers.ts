@@ -1,5 +1,5 @@
 import type { Dependencies } from '../../dependencies.ts';
-import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
+import { severityView, workflowStatusView } from '../domain/configuration-document.ts';
 import type { ConfigurationApi } from './contracts.ts';
 
 export const configurationHandlers = ({ dependencies }: { dependencies: Dependencies }): ConfigurationApi => ({
@@ -13,27 +13,3 @@ export const configurationHandlers = ({ dependencies }: { dependencies: Dependen
     return { body: { severities: severities.map(severityView) } };
   },
 });
-
-function workflowStatusView(status: WorkflowStatus) {
-  return {
-    key: status.key,
-    label: status.label,
-    order: status.order,
-    is_default: status.isDefault,
-    is_terminal: status.isTerminal,
-    is_escalation_threshold: status.isEscalationThreshold,
-    color: status.color,
-  };
-}
-
-function severityView(severity: Severity) {
-  return {
-    key: severity.key,
-    label: severity.label,
-    order: severity.order,
-    is_default: severity.isDefault,
-    min_score: severity.minScore,
-    description: severity.description,
-    color: severity.color,
-  };
-}

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 
@@ -8,50 +8,108 @@ export interface ConfigurationChange {
   severities?: readonly Severity[];
   /** Units of the reporting currency per unit of each currency. */
   exchangeRates?: Readonly<Record<string, { rate: number; asOf: Instant }>>;
+  /** Of the latest list of service tiers. */
+  tiersVersion?: number;
+}
+
+/** Keys of statuses and severities. */
+export interface Keys {
+  status: readonly string[];
+  severity: readonly string[];
 }
 
 /** Changes the configuration of one workspace, over a pool or a transaction. */
 export function configurationChanges(db: Knex, workspaceId: number) {
+  const counter = () => db('incident_counters').where({ workspace_id: workspaceId });
   return {
-    /**
-     * Raises the configuration's version and excludes writes that were checked against the old one: it waits for
-     * transactions that lock the configuration (`lockConfiguration`), and creates wait until this transaction ends. Call it
-     * first, so that it serializes configuration commands.
-     */
-    async begin(): Promise<void> {
-      const counter = () => db('incident_counters').where({ workspace_id: workspaceId });
+    /** Call it before the transaction: a row that it has inserted itself keeps nobody waiting. */
+    async createCounter(): Promise<void> {
       await db('incident_counters').insert({ workspace_id: workspaceId, last: 0 }).onConflict().ignore();
+    },
+
+    /**
+     * Excludes writes that were checked against the old configuration: it waits for transactions that lock the
+     * configuration (`lockConfiguration`), and creates wait until this transaction ends. Call it first, so that it
+     * serializes changes of the configuration.
+     */
+    async lock(): Promise<void> {
       await counter().forUpdate().first('workspace_id');
-      await counter().update({ configuration_version: db.raw('configuration_version + 1') });
     },
 
-    /** Returns a status or severity that an incident, active or archived, has and `keys` lacks. */
-    async findMissing(column: 'status' | 'severity', keys: readonly string[]): Promise<string | undefined> {
-      const row = await db('incidents')
-        .where('workspace_id', workspaceId)
-        .whereRaw('?? <> all(?)', [column, [...keys]])
-        .first<{ key: string } | undefined>(`${column} as key`);
-      return row?.key;
+    /** Raises the configuration's version; returns the new one. */
+    async raiseVersion(): Promise<number> {
+      const [row] = await counter()
+        .update({ configuration_version: db.raw('configuration_version + 1') })
+        .returning<{ version: number }[]>('configuration_version as version');
+      return (row as { version: number }).version;
     },
 
-    async write({ workflowStatuses, severities, exchangeRates }: ConfigurationChange): Promise<void> {
-      const columns = { workflow_statuses: workflowStatuses, severities, exchange_rates: exchangeRates };
-      const changed = Object.entries(columns).filter(([, value]) => value !== undefined);
-      if (changed.length === 0) return;
+    /** The version of the latest list of service tiers that was committed; 0 before the first. */
+    async findTiersVersion(): Promise<number> {
+      const row = await db('configurations')
+        .where({ workspace_id: workspaceId })
+        .first<{ version: number } | undefined>('tiers_version as version');
+      return row?.version ?? 0;
+    },
+
+    /** Counts the incidents, active and archived, that have these statuses and severities. */
+    async countUses({ status, severity }: Keys): Promise<{ field: keyof Keys; key: string; count: number }[]> {
+      if (status.length + severity.length === 0) return [];
+      const count = (field: keyof Keys, keys: string) => `
+        select '${field}' as field, ${field} as key, sum(count)::bigint as count from (
+          select ${field}, count(*) from incidents
+          where workspace_id = $1 and archived_at is null and ${field} = any(${keys}) group by 1
+          union all select ${field}, count(*) from incidents
+          where workspace_id = $1 and archived_at is not null and ${field} = any(${keys}) group by 1
+        ) as counted group by ${field}`;
+      return runOnce(db, `${count('status', '$2')} union all ${count('severity', '$3')} order by 1 desc, 2`, [
+        workspaceId,
+        status,
+        severity,
+      ]);
+    },
+
+    /**
+     * The IDs, ascending, of the incidents, active and archived, that have one of these statuses or severities.
+     * @param limit the most IDs; all by default
+     */
+    async listWithKeys({ status, severity }: Keys, limit?: number): Promise<number[]> {
+      if (status.length + severity.length === 0) return [];
+      // Active and archived incidents have indexes of their own.
+      const rows = await runOnce<{ id: number }>(
+        db,
+        `select id from incidents where workspace_id = $1 and archived_at is null and status = any($2)
+         union select id from incidents where workspace_id = $1 and archived_at is null and severity = any($3)
+         union select id from incidents
+           where workspace_id = $1 and archived_at is not null and (status = any($2) or severity = any($3))
+         order by id limit $4`,
+        [workspaceId, status, severity, limit ?? null],
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    async write({ workflowStatuses, severities, exchangeRates, tiersVersion }: ConfigurationChange): Promise<void> {
+      const columns = {
+        workflow_statuses: workflowStatuses && JSON.stringify(workflowStatuses),
+        severities: severities && JSON.stringify(severities),
+        exchange_rates: exchangeRates && JSON.stringify(exchangeRates),
+        tiers_version: tiersVersion,
+      };
+      const changed = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+      if (Object.keys(changed).length === 0) return;
       await db('configurations')
-        .insert({
-          workspace_id: workspaceId,
-          ...Object.fromEntries(changed.map(([column, value]) => [column, JSON.stringify(value)])),
-        })
+        .insert({ workspace_id: workspaceId, ...changed })
         .onConflict('workspace_id')
-        .merge(changed.map(([column]) => column));
+        .merge(Object.keys(changed));
     },
 
     /** Sets or clears the end of incidents whose status became terminal or stopped being terminal. */
-    async realignEnds(statuses: readonly WorkflowStatus[]): Promise<void> {
+    async realignEnds(ids: readonly number[], statuses: readonly WorkflowStatus[]): Promise<void> {
+      if (ids.length === 0) return;
       const terminal = statuses.filter(({ isTerminal }) => isTerminal).map(({ key }) => key);
       await db('incidents')
         .where('workspace_id', workspaceId)
+        .whereRaw('id = any(?)', [[...ids]])
         .whereRaw('(ended_at is not null) <> (status = any(?))', [terminal])
         .update({ ended_at: db.raw('case when ended_at is null then coalesce(status_changed_at, created_at) end') });
     },

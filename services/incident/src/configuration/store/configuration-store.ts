@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
 import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
@@ -55,6 +55,17 @@ export const lockConfiguration = (workspaceId: number): PreparedStatement => ({
   text: 'select configuration_version as version from incident_counters where workspace_id = $1 for key share',
   values: [workspaceId],
 });
+
+/** Returns the version of the latest list of service tiers that was committed, after a change under way has ended. */
+export async function committedTiersVersion(database: Knex, workspaceId: number): Promise<number> {
+  const read: PreparedStatement<{ version: number }> = {
+    name: 'read-tiers-version',
+    text: 'select tiers_version as version from configurations where workspace_id = $1',
+    values: [workspaceId],
+  };
+  const [, [row]] = await runTogether<[unknown, { version: number }]>(database, [lockConfiguration(workspaceId), read]);
+  return row?.version ?? 0;
+}
 
 /** @throws ConfigurationChanged if the locked configuration has another version */
 export function checkLocked(rows: readonly unknown[] | undefined, { version }: Configuration): void {

@@ -44,6 +44,22 @@ export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): Prepare
   ...insertOf('changelog', mapping.toRow(entry)),
 });
 
+export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): PreparedStatement => ({
+  name: 'insert-changelog-entries',
+  text: `insert into changelog (incident_id, revision, actor, changed_at, changes)
+    select incident_id, revision, actor, changed_at, changes
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[]) with ordinality
+      as entry (incident_id, revision, actor, changed_at, changes, place)
+    order by place`,
+  values: [
+    entries.map(({ incidentId }) => incidentId),
+    entries.map(({ revision }) => revision),
+    entries.map(({ actor }) => actor),
+    entries.map(({ changedAt }) => changedAt),
+    entries.map(({ changes }) => JSON.stringify(changes)),
+  ],
+});
+
 export function changelogStore(db: Knex) {
   return {
     /** Lists an incident's newest entries, only those before the entry `before` if it is given. */

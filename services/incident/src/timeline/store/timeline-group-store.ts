@@ -1,4 +1,4 @@
-import { invalidRequest } from '@tocsin/http';
+import { invalidState } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/postgres';
 import { fold } from '../../shared/domain/fold.ts';
 
@@ -14,18 +14,20 @@ export function timelineGroupStore(db: Knex, workspaceId: number) {
     /** Returns the groups in their order. */
     list: async (): Promise<TimelineGroup[]> => groups().select<TimelineGroup[]>('id', 'name').orderBy(['rank', 'id']),
 
-    /** Returns one of these groups that still has events. */
-    async findUsed(ids: readonly number[]): Promise<number | undefined> {
-      const row = await db('timeline_events')
-        .where('workspace_id', workspaceId)
-        .whereIn('group_id', ids)
-        .first<{ group_id: number } | undefined>('group_id');
-      return row?.group_id;
-    },
+    /** Counts the events of those of these groups that have some. */
+    countEvents: async (ids: readonly number[]): Promise<{ id: number; count: number }[]> =>
+      ids.length === 0
+        ? []
+        : db('timeline_events')
+            .where('workspace_id', workspaceId)
+            .whereIn('group_id', ids)
+            .groupBy('group_id')
+            .orderBy('group_id')
+            .select<{ id: number; count: number }[]>('group_id as id', db.raw('count(*) as count')),
 
     /**
      * Replaces the workspace's groups by these, in this order.
-     * @throws DomainError `invalid_request` if a removed group has events
+     * @throws DomainError `invalid_resource_state` if a removed group has events
      */
     async replace(requested: readonly TimelineGroup[]): Promise<void> {
       const ids = requested.map(({ id }) => id);
@@ -33,7 +35,7 @@ export function timelineGroupStore(db: Knex, workspaceId: number) {
         await groups().whereNotIn('id', ids).delete();
       } catch (error) {
         if (brokenConstraint(error) !== 'timeline_events_group') throw error;
-        throw invalidRequest('timeline_groups', 'A group with timeline events cannot be removed');
+        throw invalidState('A group with timeline events cannot be removed');
       }
       if (requested.length === 0) return;
       await db('timeline_groups')

@@ -1,0 +1,52 @@
+import type { Knex } from '@tocsin/postgres';
+import { type Logger, startPeriodicTask } from '@tocsin/runtime';
+import {
+  type UnannouncedConfiguration,
+  unannouncedConfigurations,
+} from '../configuration/store/unannounced-configurations.ts';
+import type { ConfigurationServices } from './clients/configuration-services.ts';
+
+/** Makes the gateway raise the versions of workspaces whose configuration has changed: that makes the change visible. */
+export interface ConfigurationAnnouncements {
+  /** Call it after the commit and before the response. A failure is only logged: it is repeated within seconds. */
+  announce(change: UnannouncedConfiguration): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds. */
+const INTERVAL = 5_000;
+const BATCH = 100;
+
+export function configurationAnnouncements(options: {
+  database: Knex;
+  services: Pick<ConfigurationServices, 'announce'>;
+  log: Logger;
+}): ConfigurationAnnouncements {
+  const { database, services, log } = options;
+  const announce = async (change: UnannouncedConfiguration): Promise<boolean> => {
+    try {
+      await services.announce(change.workspaceId);
+      await unannouncedConfigurations(database).remove(change);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, workspace: change.workspaceId }, 'cannot announce the configuration; retrying');
+      return false;
+    }
+  };
+  const task = startPeriodicTask({
+    name: 'announcing configurations',
+    interval: INTERVAL,
+    log,
+    work: async () => {
+      const changes = await unannouncedConfigurations(database).list(BATCH);
+      for (const change of changes) if (!(await announce(change))) return false;
+      return changes.length === BATCH;
+    },
+  });
+  return {
+    async announce(change) {
+      await announce(change);
+    },
+    stop: async () => task.stop(),
+  };
+}

@@ -1,0 +1,46 @@
+import { DomainError, invalidRequest } from '@tocsin/http';
+import type { WorkflowStatus } from '../../configuration/domain/configuration.ts';
+import type { ConfigurationLists } from '../../configuration/domain/configuration-document.ts';
+
+/** What incidents get instead of a removed status or severity, by the removed key. */
+export interface Replacements {
+  statuses?: Readonly<Record<string, string>> | undefined;
+  severities?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The lists before and after a change. */
+export interface ListChange {
+  before: ConfigurationLists;
+  after: ConfigurationLists;
+}
+
+/**
+ * Checks that each replacement leads from a key that the change removes to one that stays or is new.
+ * @throws DomainError `invalid_request` naming the replacement
+ */
+export function checkReplacements(replace: Replacements, { before, after }: ListChange): void {
+  for (const list of ['statuses', 'severities'] as const) {
+    const removed = removedKeys(before[list], after[list]);
+    for (const [from, to] of Object.entries(replace[list] ?? {})) {
+      const field = `replace.${list}.${from}`;
+      if (!removed.includes(from)) throw invalidRequest(field, 'Is only allowed with a key that the request removes');
+      if (after[list].every(({ key }) => key !== to)) throw invalidRequest(field, 'Must be a key of the new list');
+    }
+  }
+}
+
+/** Returns the keys that the new list lacks. */
+export function removedKeys(before: readonly { key: string }[], after: readonly { key: string }[]): string[] {
+  const kept = new Set(after.map(({ key }) => key));
+  return before.map(({ key }) => key).filter((key) => !kept.has(key));
+}
+
+/** Returns the keys of the statuses that stay and become terminal, or stop being so. */
+export const statusesWithOtherEnd = (before: readonly WorkflowStatus[], after: readonly WorkflowStatus[]): string[] =>
+  after
+    .filter(({ key, isTerminal }) => before.some((old) => old.key === key && old.isTerminal !== isTerminal))
+    .map(({ key }) => key);
+
+/** 409: `details` counts what has each removed entry. */
+export const inUse = (field: string, message: string, details: Record<string, Record<string, number>>) =>
+  new DomainError('invalid_resource_state', message, { field, details });

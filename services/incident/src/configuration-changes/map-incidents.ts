@@ -1,0 +1,76 @@
+import { insertEvents, type NewEvent } from '@tocsin/messaging';
+import { type Knex, runTogether } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
+import type { Author } from '../incidents/author.ts';
+import { bytesOfChanges } from '../incidents/domain/changed-bytes.ts';
+import { changesBetween } from '../incidents/domain/changes.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
+import { shortenChanges } from '../incidents/domain/large-changes.ts';
+import { statusChange } from '../incidents/domain/lifecycle.ts';
+import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
+import { insertChangelogEntries } from '../incidents/store/changelog-store.ts';
+import { lockIncidents, updateStates } from '../incidents/store/incident-states.ts';
+import type { Replacements } from './domain/replacements.ts';
+
+/** Incidents that are changed by one round of statements: their values have at most 256 KiB each. */
+const BATCH = 100;
+
+export interface IncidentMapping {
+  /** The incidents to change, ascending. */
+  ids: readonly number[];
+  replace: Replacements;
+  /** The new list. */
+  statuses: readonly WorkflowStatus[];
+  workspaceId: number;
+  author: Author;
+  now: Instant;
+}
+
+/**
+ * Replaces removed statuses and severities of incidents. Each incident gets its revision, its changelog entry and its event,
+ * as by a PATCH. Returns about how many bytes were written.
+ */
+export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMapping): Promise<number> {
+  let written = 0;
+  for (let start = 0; start < mapping.ids.length; start += BATCH) {
+    const ids = mapping.ids.slice(start, start + BATCH);
+    const [incidents] = await runTogether(trx, [lockIncidents(mapping.workspaceId, ids)]);
+    const changed = incidents.map((incident) => change(incident, mapping));
+    await runTogether(trx, [
+      updateStates(
+        mapping.workspaceId,
+        changed.map(({ after }) => after),
+      ),
+      insertChangelogEntries(changed.map(({ entry }) => entry)),
+      insertEvents(changed.map(({ event }) => event)),
+    ]);
+    written += changed.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+  return written;
+}
+
+function change(before: Incident, { replace, statuses, author, now }: IncidentMapping) {
+  const status = replacement(replace.statuses, before.status);
+  const severity = replacement(replace.severities, before.severity);
+  const after: Incident = {
+    ...before,
+    ...(status !== undefined && statusChange(before, status, { statuses, now })),
+    ...(severity !== undefined && { severity, severityMode: 'manual' }),
+    revision: before.revision + 1,
+  };
+  const differences = changesBetween(before, after);
+  const { changes } = shortenChanges(differences);
+  const event: NewEvent = {
+    type: 'incident.updated',
+    occurredAt: now,
+    workspace: author.workspace,
+    requestId: author.requestId,
+    data: { incident: incidentSnapshot(after), changes },
+  };
+  const entry = { incidentId: after.id, revision: after.revision, actor: author.actor, changedAt: now, changes };
+  return { after, entry, event, bytes: bytesOfChanges(differences).written };
+}
+
+const replacement = (replacements: Readonly<Record<string, string>> = {}, key: string): string | undefined =>
+  Object.hasOwn(replacements, key) ? replacements[key] : undefined;

@@ -1,0 +1,86 @@
+import { type ConfiguredTier, parseTimestamp } from '@tocsin/contracts';
+import type { Instant } from '@tocsin/runtime';
+import type { Configuration, Severity, WorkflowStatus } from './configuration.ts';
+import type { ConfigurationPart } from './configuration-part.ts';
+
+/** The lists of a workspace's configuration as they are stored: this service's, its timeline groups, the catalog's tiers. */
+export interface ConfigurationLists extends Pick<Configuration, 'statuses' | 'severities'> {
+  exchangeRates: Readonly<Record<string, { rate: number; asOf: Instant }>>;
+  groups: readonly { id: number; name: string }[];
+  tiers: readonly ConfiguredTier[];
+}
+
+/** A list that may be replaced; groups have no IDs yet. */
+export type NewLists = Partial<Omit<ConfigurationLists, 'groups'>>;
+
+/** Converts the lists of a request or a file into the stored form. */
+export function toLists(part: ConfigurationPart): NewLists {
+  const { workflow_statuses, severities, service_tiers, exchange_rates } = part;
+  return {
+    ...(workflow_statuses !== undefined && {
+      statuses: workflow_statuses.map((status, order) => ({
+        key: status.key,
+        label: status.label,
+        order,
+        isDefault: status.is_default,
+        isTerminal: status.is_terminal,
+        isEscalationThreshold: status.is_escalation_threshold,
+        color: status.color,
+      })),
+    }),
+    ...(severities !== undefined && {
+      severities: severities.map((severity, order) => ({
+        key: severity.key,
+        label: severity.label,
+        order,
+        isDefault: severity.is_default,
+        minScore: severity.min_score,
+        description: severity.description,
+        color: severity.color,
+      })),
+    }),
+    ...(service_tiers !== undefined && { tiers: service_tiers.map((tier, order) => ({ ...tier, order })) }),
+    ...(exchange_rates !== undefined && {
+      exchangeRates: Object.fromEntries(
+        exchange_rates.map(({ currency, rate, as_of }) => [currency, { rate, asOf: parseTimestamp(as_of) as string }]),
+      ),
+    }),
+  };
+}
+
+export const workflowStatusView = (status: WorkflowStatus) => ({
+  key: status.key,
+  label: status.label,
+  order: status.order,
+  is_default: status.isDefault,
+  is_terminal: status.isTerminal,
+  is_escalation_threshold: status.isEscalationThreshold,
+  color: status.color,
+});
+
+export const severityView = (severity: Severity) => ({
+  key: severity.key,
+  label: severity.label,
+  order: severity.order,
+  is_default: severity.isDefault,
+  min_score: severity.minScore,
+  description: severity.description,
+  color: severity.color,
+});
+
+/** The lists with the names and in the form of the API and of the administration command's file. */
+export const listsView = ({ statuses, severities, tiers, exchangeRates, groups }: ConfigurationLists) => ({
+  workflow_statuses: statuses.map(workflowStatusView),
+  severities: severities.map(severityView),
+  service_tiers: tiers.map(({ key, label, order, is_default, description }) => ({
+    key,
+    label,
+    order,
+    is_default,
+    description,
+  })),
+  exchange_rates: Object.entries(exchangeRates).map(([currency, { rate, asOf }]) => ({ currency, rate, as_of: asOf })),
+  timeline_groups: groups.map(({ id, name }) => ({ id, name })),
+});
+
+export type ConfigurationListsView = ReturnType<typeof listsView>;

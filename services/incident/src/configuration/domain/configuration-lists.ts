@@ -1,0 +1,148 @@
+import { nameText, timestampInput, trimmedText } from '@tocsin/contracts';
+import { z } from 'zod';
+
+/** The entries of each list. With all of them, the document is not larger than a body may be. */
+export const MAX_ENTRIES = {
+  workflow_statuses: 100,
+  severities: 50,
+  service_tiers: 50,
+  exchange_rates: 500,
+  timeline_groups: 500,
+} as const;
+
+const DEFAULT_COLOR = '#667085';
+
+const flag = z.boolean().optional();
+const entry = {
+  key: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be at most 64 lower-case letters, digits, hyphens and underscores')
+    .meta({ description: 'Names the entry in requests and resources; unique in its list' }),
+  label: nameText(128).meta({ description: 'The name for people; 1 to 128 characters after trimming' }),
+  order: z
+    .int()
+    .optional()
+    .meta({ description: 'The place in the list, from 0; it may be left out, and any other number is an error' }),
+  is_default: flag.meta({
+    description: 'Whether a new resource gets it if the request names none; exactly one entry has it',
+    default: false,
+  }),
+};
+const color = trimmedText(32)
+  .optional()
+  .meta({ description: 'A color for user interfaces, such as `#d92d20`', default: DEFAULT_COLOR });
+const description = trimmedText(1_000).optional();
+
+const status = z
+  .strictObject({
+    ...entry,
+    is_terminal: flag.meta({ description: 'Whether an incident with this status has ended', default: false }),
+    is_escalation_threshold: flag.meta({
+      description: 'Whether the workspace escalates incidents from this status on; Tocsin itself does not',
+      default: false,
+    }),
+    color,
+  })
+  .meta({ id: 'NewWorkflowStatus' });
+
+const severity = z
+  .strictObject({
+    ...entry,
+    min_score: z.number().min(0).meta({
+      description: 'The lowest score that has this severity; not more than that of the severity before it',
+    }),
+    description: description.meta({ description: 'When to choose it; at most 1,000 characters', default: '' }),
+    color,
+  })
+  .meta({ id: 'NewSeverity' });
+
+const tier = z
+  .strictObject({
+    ...entry,
+    description: description.meta({ description: 'What the tier means; at most 1,000 characters', default: '' }),
+  })
+  .meta({ id: 'NewServiceTier' });
+
+export const exchangeRate = z
+  .strictObject({
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .meta({ description: 'Code of the currency by ISO 4217; unique in the list' }),
+    rate: z.number().positive().meta({ description: 'Units of the reporting currency for one unit of this currency' }),
+    as_of: timestampInput.meta({ description: 'When the rate was right' }),
+  })
+  .meta({ id: 'ExchangeRate' });
+
+const timelineGroup = z
+  .strictObject({
+    id: z.int().min(1).optional().meta({
+      description: 'ID of the group; without one, that of the stored group with this name, or a new one',
+    }),
+    name: entry.label,
+  })
+  .meta({ id: 'NewTimelineGroup' });
+
+/** The lists of a configuration as a client or a file gives them; each replaces the stored list, in this order. */
+export const configurationLists = {
+  workflow_statuses: z.array(status).max(MAX_ENTRIES.workflow_statuses).optional().meta({
+    description: 'All statuses in workflow order, `resolved`, `closed` and `active` among them',
+  }),
+  severities: z
+    .array(severity)
+    .max(MAX_ENTRIES.severities)
+    .optional()
+    .meta({ description: 'All severities, the most severe first' }),
+  service_tiers: z
+    .array(tier)
+    .max(MAX_ENTRIES.service_tiers)
+    .optional()
+    .meta({ description: 'All tiers of services, the most important first' }),
+  exchange_rates: z
+    .array(exchangeRate)
+    .max(MAX_ENTRIES.exchange_rates)
+    .optional()
+    .meta({ description: 'The exchange rates with which revenue at stake is converted' }),
+  timeline_groups: z
+    .array(timelineGroup)
+    .max(MAX_ENTRIES.timeline_groups)
+    .optional()
+    .meta({ description: 'The groups of timeline events, in their order' }),
+};
+
+/** A workspace's configuration file. */
+export const configurationFile = z.strictObject(configurationLists);
+export type GivenLists = z.output<typeof configurationFile>;
+type Given<Name extends keyof GivenLists> = NonNullable<GivenLists[Name]>[number];
+
+const withDefaults = ({ key, label, is_default = false }: Given<'service_tiers'>) => ({
+  key,
+  label: label.trim(),
+  is_default,
+});
+
+/** Fills in the defaults, and trims. `order` follows from the place. */
+export const normalise = {
+  workflow_statuses: ({
+    is_terminal = false,
+    is_escalation_threshold = false,
+    color: given = DEFAULT_COLOR,
+    ...rest
+  }: Given<'workflow_statuses'>) => ({
+    ...withDefaults(rest),
+    is_terminal,
+    is_escalation_threshold,
+    color: given.trim(),
+  }),
+  severities: ({ min_score, description: text = '', color: given = DEFAULT_COLOR, ...rest }: Given<'severities'>) => ({
+    ...withDefaults(rest),
+    min_score,
+    description: text.trim(),
+    color: given.trim(),
+  }),
+  service_tiers: ({ description: text = '', ...rest }: Given<'service_tiers'>) => ({
+    ...withDefaults(rest),
+    description: text.trim(),
+  }),
+  timeline_groups: ({ name, ...rest }: Given<'timeline_groups'>) => ({ ...rest, name: name.trim() }),
+};

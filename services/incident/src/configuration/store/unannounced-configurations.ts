@@ -1,0 +1,33 @@
+import type { Knex } from '@tocsin/postgres';
+
+/** A change of a configuration for which the gateway has not raised the workspace's version yet. */
+export interface UnannouncedConfiguration {
+  workspaceId: number;
+  version: number;
+}
+
+/** Stores unannounced changes, the latest of each workspace, over a pool or a transaction. */
+export function unannouncedConfigurations(db: Knex) {
+  return {
+    /** Add it in the transaction of the change. */
+    async add({ workspaceId, version }: UnannouncedConfiguration): Promise<void> {
+      await db('unannounced_configurations')
+        .insert({ workspace_id: workspaceId, version })
+        .onConflict('workspace_id')
+        .merge(['version']);
+    },
+
+    /** Does nothing if the configuration has changed again. */
+    async remove({ workspaceId, version }: UnannouncedConfiguration): Promise<void> {
+      await db('unannounced_configurations').where({ workspace_id: workspaceId, version }).delete();
+    },
+
+    async list(limit: number): Promise<UnannouncedConfiguration[]> {
+      const rows = await db('unannounced_configurations')
+        .orderBy('workspace_id')
+        .limit(limit)
+        .select<{ workspace_id: number; version: number }[]>('workspace_id', 'version');
+      return rows.map((row) => ({ workspaceId: row.workspace_id, version: row.version }));
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { Knex } from '@tocsin/postgres';
+import { planConfiguration as plan } from '../src/administration.ts';
+
+/** Plans a change of the configuration as the administration command does, without a catalog. */
+export async function planConfiguration(database: Knex, workspaceId: number, part: unknown) {
+  const { apply } = await plan(database, {
+    workspaceId,
+    part,
+    tiers: {
+      read: async () => ({ version: 0, tiers: [], prepared: null }),
+      prepare: async () => ({ outcome: 'prepared' }),
+    },
+  });
+  return { apply: async (trx: Knex.Transaction) => (await apply(trx)).lists };
+}
