@@ -3,7 +3,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { App } from '@tocsin/runtime';
 import { asUser, type Client, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import { shortenValue } from '../src/incidents/domain/large-changes.ts';
+import { shortenValue } from '../src/incidents/domain/large-value.ts';
 import type { TimelineEventWire } from '../src/timeline/http/wire.ts';
 import type { IncidentWire } from '../src/incidents/http/wire.ts';
 import {

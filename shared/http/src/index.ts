@@ -62,7 +62,7 @@ export { scanJson } from './scan-json.ts';
 export { normaliseList } from './normalise-list.ts';
 export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
 export { throttleByWorkspace } from './throttle-by-workspace.ts';
-export { buildPage, MAX_PAGE_BYTES } from './page-body.ts';
+export { buildPage, MAX_PAGE_BYTES, type Page } from './page-body.ts';
 export {
   canonicalJson,
   CURSOR_PURPOSE,

@@ -26,7 +26,7 @@ interface PageOptions<Listed, Row, Wire> {
   continueAt?: string | undefined;
 }
 
-interface Page<Wire> {
+export interface Page<Wire> {
   rows: JsonRows<Wire>;
   pagination: Pagination;
 }

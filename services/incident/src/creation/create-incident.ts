@@ -7,7 +7,7 @@ import type { Incident, IncidentProperties } from '../incidents/domain/incident.
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../values/domain/values.ts';
-import { fillPlaceholders, type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
+import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { actorOf } from '../incidents/author.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -30,7 +30,7 @@ export interface IncidentCommand extends Caller {
 
 export interface CreateIncidentCommand extends IncidentCommand {
   key: IdempotencyKey | undefined;
-  /** Renders the response body. It runs before the insert. */
+  /** Renders the response body. */
   render: (incident: Incident) => string;
 }
 
@@ -45,10 +45,11 @@ export async function createIncident(dependencies: Dependencies, command: Create
   const { principal, key, render } = command;
   return withConfiguration(dependencies, principal.workspace, async (configuration) => {
     const { insert, incidentWithPlaceholders, wake } = await prepareIncident(configuration, dependencies, command);
-    const text = render(incidentWithPlaceholders);
-    const created = await insertIncident(dependencies.database, { ...insert, key: key && { key, text } });
-    wake({ keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
-    return { text: fillPlaceholders(text, insert.placeholders, created), revision: insert.incident.revision };
+    const stored = key && { key, text: render(incidentWithPlaceholders) };
+    const created = await insertIncident(dependencies.database, { ...insert, key: stored });
+    wake({ keyBytes: stored === undefined ? 0 : Buffer.byteLength(stored.text) });
+    const { incident } = insert;
+    return { text: render({ ...incident, ...created }), revision: incident.revision };
   });
 }
 
@@ -134,11 +135,7 @@ async function prepareIncident(
 
   // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
   const placeholders = newPlaceholders();
-  const incidentWithPlaceholders = {
-    ...incident,
-    id: placeholders.id,
-    number: placeholders.number,
-  } as unknown as Incident;
+  const incidentWithPlaceholders = { ...incident, ...placeholders };
   const event = outboxRow({
     type: 'incident.created',
     occurredAt: incident.createdAt,

@@ -1,5 +1,5 @@
 import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/contracts';
-import { type Cursors, invalidRequest, visibleFrom } from '@tocsin/http';
+import { buildPage, type Cursors, invalidRequest, type Json, type Page, visibleFrom } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { customPredicates } from './domain/custom-filter.ts';
 import { conversions, type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
@@ -29,7 +29,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { listCursors } from './list-cursors.ts';
 import { unlessStale } from '../replicas/replicas.ts';
 
-export interface ListRequest {
+export interface ListRequest<Wire> {
   workspace: WorkspaceContext;
   /** Archived incidents instead of active ones. */
   archived: boolean;
@@ -41,20 +41,15 @@ export interface ListRequest {
   limit: number;
   includeCounts: boolean;
   now: Instant;
+  /** Renders an incident, which is only its version if `isRendered` says that this is enough. */
+  view: (incident: IncidentVersion | VersionedIncident) => Json<Wire>;
 }
 
 /** An incident of a page; it is read if it is neither rendered nor large. */
-export type ListedIncident = PositionedIncident & { read: VersionedIncident | undefined };
+type ListedIncident = PositionedIncident & { read: VersionedIncident | undefined };
 
-export interface IncidentList {
-  /** The incidents of the page, and one more if there are more. */
-  listed: ListedIncident[];
-  /** Reads the listed incidents that are neither rendered nor read, and returns all of them. */
-  readWhole: (listed: readonly ListedIncident[]) => ReturnType<typeof readWhole<IncidentVersion | VersionedIncident>>;
-  /** The cursor of the page that begins after an incident. */
-  cursorAfter: (last: PositionedIncident) => string;
-  /** The cursor of the page that continues after all listed incidents, if a search has ended before the page was full. */
-  continueAt: string | undefined;
+export interface IncidentList<Wire> {
+  page: Page<Wire>;
   /** How many incidents the workspace's history limit hides; undefined if a search has too much text to count them. */
   restrictedCount: number | undefined;
   isHistoryLimited: boolean;
@@ -67,10 +62,10 @@ export interface IncidentList {
  * Reads one page of a list of incidents, and the counts that come with it (contract: Incident lists).
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
-export async function listIncidents(
+export async function listIncidents<Wire>(
   dependencies: Dependencies & { cursors: Cursors; isRendered: (version: IncidentVersion) => boolean },
-  request: ListRequest,
-): Promise<IncidentList> {
+  request: ListRequest<Wire>,
+): Promise<IncidentList<Wire>> {
   const { database } = dependencies;
   const { workspace, limit, now } = request;
   const query = await resolveQuery(dependencies, request);
@@ -86,9 +81,10 @@ export async function listIncidents(
     readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
     exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
   ]);
-  return {
+  const page = await buildPage({
     listed,
-    readWhole: (rows) =>
+    limit,
+    whole: (rows) =>
       readWhole<IncidentVersion | VersionedIncident>(
         rows.map(({ read, ...row }) =>
           read !== undefined
@@ -99,8 +95,12 @@ export async function listIncidents(
         ),
         incidentStore(database, workspace.id).readVersioned,
       ),
-    cursorAfter: ({ position }) => cursors.encode(position),
+    view: request.view,
+    nextCursor: ({ position }) => cursors.encode(position),
     continueAt: searchedUntil && cursors.encode(searchedUntil),
+  });
+  return {
+    page,
     restrictedCount: restricted,
     isHistoryLimited: query.visibleFrom !== null,
     mrr: mrrProjection({ reportingCurrency: workspace.reporting_currency, rates: exchangeRates, seen, now }),
@@ -136,7 +136,7 @@ async function readRows(
  * Checks the parameters and reads what the list depends on. Replicas are refreshed only if a filter or the sort uses
  * them.
  */
-async function resolveQuery(dependencies: Dependencies, request: ListRequest): Promise<IncidentQuery> {
+async function resolveQuery(dependencies: Dependencies, request: ListRequest<unknown>): Promise<IncidentQuery> {
   const { database } = dependencies;
   const { workspace, archived, parameters, now } = request;
   const filters = listFilters(parameters, workspace.reporting_currency);

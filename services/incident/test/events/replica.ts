@@ -1,5 +1,5 @@
 import type { Envelope } from '@tocsin/contracts';
-import { shortenValue } from '../../src/incidents/domain/large-changes.ts';
+import { shortenValue } from '../../src/incidents/domain/large-value.ts';
 import type { TimelineEventWire } from '../../src/timeline/http/wire.ts';
 import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isChannelName } from '../domain/channel-name.ts';
 import { PROVISIONING_STATUSES, STEP_KEYS, STEP_STATUSES } from '../domain/provisioning.ts';
 import type { RequestedName } from '../channel-name.ts';
-import { id } from '../../incidents/http/wire.ts';
+import { id } from '../../incidents/domain/property-kinds.ts';
 
 const step = z
   .strictObject({

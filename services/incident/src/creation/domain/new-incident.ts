@@ -1,25 +1,6 @@
 import type { Instant } from '@tocsin/runtime';
 import type { IncidentProperties, UnnumberedIncident } from '../../incidents/domain/incident.ts';
-
-/** The defaults of a new incident's properties (contract: Incidents). */
-const DEFAULTS = {
-  service: '',
-  regions: [],
-  issueType: 'incident',
-  teamId: null,
-  slackChannelId: '',
-  meetUrl: '',
-  docUrl: '',
-  impactSummary: '',
-  customerImpactStatus: 'unknown',
-  impactStartedAt: null,
-  firstReportedAt: null,
-  firstRespondedAt: null,
-  recoveredAt: null,
-  incidentManager: '',
-  incidentResponders: [],
-  shortTitle: '',
-} as const satisfies Partial<IncidentProperties>;
+import { INITIAL } from '../../incidents/domain/property-sets.ts';
 
 export interface NewIncidentInput {
   workspaceId: number;
@@ -41,22 +22,12 @@ export function newIncident({
   now,
 }: NewIncidentInput): UnnumberedIncident {
   return {
-    ...DEFAULTS,
+    ...INITIAL,
     ...properties,
     workspaceId,
-    revision: 1,
-    // The initial status is not a change of status.
-    statusChangedAt: null,
     endedAt: statusIsTerminal ? now : null,
     customFields,
-    eventCount: 0,
-    lastEventAt: null,
-    lastEventSummary: '',
-    runCount: 0,
-    latestRun: null,
     createdAt: now,
-    createdBy: createdBy,
-    archivedAt: null,
-    archivedBy: null,
+    createdBy,
   };
 }

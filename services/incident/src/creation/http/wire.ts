@@ -1,49 +1,28 @@
 import { trimmedText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { incident, properties, title } from '../../incidents/http/wire.ts';
+import {
+  CREATABLE,
+  type Creatable,
+  type InputOf,
+  type Required,
+  type WireName,
+} from '../../incidents/domain/property-sets.ts';
+import { incident } from '../../incidents/http/wire.ts';
 import { SOURCE_IMPORT_STATUSES } from '../../source-imports/domain/document.ts';
 import { newValues } from '../../values/http/wire.ts';
 
 const usergroup = trimmedText(80).refine((handle) => !['', '@'].includes(handle.trim()), 'Must not be blank');
 
-/** The properties of a new incident that a create may omit. */
-const defaults = {
-  service: properties.service.meta({
-    description:
-      "Slug of a service in the catalog, or any text; an active service's team is the default of team_id; default: empty, none",
-    default: '',
+/** A create may omit the properties that the table does not require. */
+const properties = Object.fromEntries(
+  CREATABLE.map(({ name, input, required, inputDescription, createDescription, ...property }) => {
+    const description = createDescription ?? inputDescription ?? property.description;
+    const meta = { description, ...(property.default !== undefined && { default: property.default }) };
+    return [name, required === true ? input?.meta(meta) : input?.optional().meta(meta)];
   }),
-  regions: properties.regions.meta({ default: [] }),
-  severity: properties.severity.meta({
-    description:
-      "Key of one of the workspace's severities, which sets severity_mode to `manual`; default: the workspace's default severity",
-  }),
-  status: properties.status.meta({
-    description: "Key of one of the workspace's workflow statuses; default: the workspace's default status",
-  }),
-  issue_type: properties.issue_type.meta({
-    description:
-      'What the incident is: a ticket, an incident, or one to learn from after it is resolved; default: `incident`',
-    default: 'incident',
-  }),
-  team_id: properties.team_id.meta({
-    description: 'ID of an active team that owns the incident; null or absent: the team of the service, if it has one',
-  }),
-  slack_channel_id: properties.slack_channel_id.meta({ default: '' }),
-  meet_url: properties.meet_url.meta({ default: '' }),
-  doc_url: properties.doc_url.meta({ default: '' }),
-  impact_summary: properties.impact_summary.meta({ default: '' }),
-  customer_impact_status: properties.customer_impact_status.meta({
-    description: 'Whether customers are affected; default: `unknown`',
-    default: 'unknown',
-  }),
-  impact_started_at: properties.impact_started_at.meta({ default: null }),
-  first_reported_at: properties.first_reported_at.meta({ default: null }),
-  first_responded_at: properties.first_responded_at.meta({ default: null }),
-  recovered_at: properties.recovered_at.meta({ default: null }),
-  incident_manager: properties.incident_manager.meta({ default: '' }),
-  incident_responders: properties.incident_responders.meta({ default: [] }),
+) as { [Each in Required as WireName<Each>]: InputOf<Each> } & {
+  [Each in Exclude<Creatable, Required> as WireName<Each>]: z.ZodOptional<InputOf<Each>>;
 };
 
 /** The chat setup of a new incident (contract: Chat). */
@@ -66,9 +45,7 @@ const chat = {
 
 export const newIncident = z
   .strictObject({
-    title,
     ...properties,
-    ...defaults,
     ...chat,
     custom_field_values: newValues.optional().meta({
       description:

@@ -1,64 +1,11 @@
 import type { Instant } from '@tocsin/runtime';
-
-export const ISSUE_TYPES = ['ticket', 'incident', 'postmortem'] as const;
-export const SEVERITY_MODES = ['auto', 'manual'] as const;
-export const CUSTOMER_IMPACTS = ['unknown', 'none', 'confirmed'] as const;
-export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable'] as const;
-
-/** The investigation run that started last. */
-export interface InvestigationRun {
-  runId: string;
-  status: (typeof RUN_STATUSES)[number];
-  startedAt: Instant;
-  completedAt: Instant | null;
-}
-
-/** The properties that a client sets, at creation and, except `shortTitle`, by PATCH. Empty text: none; null: unknown. */
-export interface IncidentProperties {
-  title: string;
-  service: string;
-  regions: readonly string[];
-  severity: string;
-  severityMode: (typeof SEVERITY_MODES)[number];
-  status: string;
-  issueType: (typeof ISSUE_TYPES)[number];
-  teamId: number | null;
-  slackChannelId: string;
-  meetUrl: string;
-  docUrl: string;
-  impactSummary: string;
-  customerImpactStatus: (typeof CUSTOMER_IMPACTS)[number];
-  impactStartedAt: Instant | null;
-  firstReportedAt: Instant | null;
-  firstRespondedAt: Instant | null;
-  recoveredAt: Instant | null;
-  incidentManager: string;
-  incidentResponders: readonly string[];
-  /** A part of the chat channel's name. */
-  shortTitle: string;
-}
+import type { Patchable, Stored, ValueOf } from './property-sets.ts';
 
 /** An incident (contract: Incidents). */
-export interface Incident extends IncidentProperties {
-  id: number;
-  workspaceId: number;
-  /** Counts from 1 in each workspace. */
-  number: number;
-  revision: number;
-  statusChangedAt: Instant | null;
-  /** When the incident last entered a terminal status; null while its status is not terminal. */
-  endedAt: Instant | null;
-  customFields: Readonly<Record<string, unknown>>;
-  eventCount: number;
-  lastEventAt: Instant | null;
-  lastEventSummary: string;
-  runCount: number;
-  latestRun: InvestigationRun | null;
-  createdAt: Instant;
-  createdBy: string;
-  archivedAt: Instant | null;
-  archivedBy: number | null;
-}
+export type Incident = { [Each in Stored]: ValueOf<Each> };
+
+/** The properties that a client sets, at creation and, except `shortTitle`, by PATCH. */
+export type IncidentProperties = Pick<Incident, Patchable | 'shortTitle'>;
 
 /** An incident before the database assigns its ID and number. */
 export type UnnumberedIncident = Omit<Incident, 'id' | 'number'>;
@@ -76,22 +23,18 @@ export function numberOf(reference: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export type DurationAnchor = 'impact_started_at' | 'first_reported_at' | 'created_at';
-
 /**
- * Returns the duration of an incident in whole seconds, never negative. It begins at the start of impact, else the first
- * report, else the creation; it ends at the recovery, else the end, else `now`.
+ * Returns where the duration of an incident begins: at the start of impact, else the first report, else the creation.
  */
-export function duration(
+export const durationAnchor = ({ impactStartedAt, firstReportedAt }: Incident): ValueOf<'durationAnchor'> =>
+  impactStartedAt !== null ? 'impact_started_at' : firstReportedAt !== null ? 'first_reported_at' : 'created_at';
+
+/** Returns the duration in whole seconds, never negative. It ends at the recovery, else the end, else `now`. */
+export function durationSeconds(
   incident: Pick<Incident, 'impactStartedAt' | 'firstReportedAt' | 'createdAt' | 'recoveredAt' | 'endedAt'>,
   now: Instant,
-): { seconds: number; anchor: DurationAnchor } {
-  const [anchor, from] =
-    incident.impactStartedAt !== null
-      ? (['impact_started_at', incident.impactStartedAt] as const)
-      : incident.firstReportedAt !== null
-        ? (['first_reported_at', incident.firstReportedAt] as const)
-        : (['created_at', incident.createdAt] as const);
+): number {
+  const from = incident.impactStartedAt ?? incident.firstReportedAt ?? incident.createdAt;
   const to = incident.recoveredAt ?? incident.endedAt ?? now;
-  return { anchor, seconds: Math.max(0, Math.floor((Date.parse(to) - Date.parse(from)) / 1_000)) };
+  return Math.max(0, Math.floor((Date.parse(to) - Date.parse(from)) / 1_000));
 }

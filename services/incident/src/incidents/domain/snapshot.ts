@@ -1,42 +1,19 @@
 import type { IncidentReference, PublishedIncident } from '@tocsin/contracts';
 import { humanId, type Incident } from './incident.ts';
-import { shortenValue, shortenValues } from './large-changes.ts';
+import { type EventValueOf, PUBLISHED, type Published, type WireName } from './property-sets.ts';
+
+type Snapshot = { [Each in Published as WireName<Each>]: EventValueOf<Each> };
+
+/** To overwrite the values of a copy takes less time than to add one property after the other. */
+const BLANK: Record<string, unknown> = Object.fromEntries(PUBLISHED.map(({ name }) => [name, null]));
 
 /** Returns an incident as events contain it (contract: Events on the broker). */
 export function incidentSnapshot(incident: Incident): PublishedIncident {
-  return {
-    id: incident.id,
-    reference: humanId(incident.number),
-    revision: incident.revision,
-    title: incident.title,
-    service: incident.service,
-    regions: [...incident.regions],
-    severity: incident.severity,
-    status: incident.status,
-    issue_type: incident.issueType,
-    impact_summary: incident.impactSummary,
-    team_id: incident.teamId,
-    created_at: incident.createdAt,
-    created_by: incident.createdBy,
-    archived_at: incident.archivedAt,
-    archived_by: incident.archivedBy,
-    status_changed_at: incident.statusChangedAt,
-    severity_mode: incident.severityMode,
-    slack_channel_id: incident.slackChannelId,
-    meet_url: shortenValue(incident.meetUrl),
-    doc_url: shortenValue(incident.docUrl),
-    customer_impact_status: incident.customerImpactStatus,
-    impact_started_at: incident.impactStartedAt,
-    first_reported_at: incident.firstReportedAt,
-    first_responded_at: incident.firstRespondedAt,
-    recovered_at: incident.recoveredAt,
-    incident_manager: incident.incidentManager,
-    incident_responders: [...incident.incidentResponders],
-    custom_fields: shortenedFields(incident.customFields),
-    event_count: incident.eventCount,
-    last_event_at: incident.lastEventAt,
-    last_event_summary: incident.lastEventSummary,
-  };
+  const snapshot = { ...BLANK };
+  for (const { property, name, toEvent } of PUBLISHED) {
+    snapshot[name] = toEvent === undefined ? incident[property] : toEvent(incident[property] as never);
+  }
+  return Object.assign(snapshot as Snapshot, { reference: humanId(incident.number) });
 }
 
 export const incidentReference = ({ id, number, revision }: Incident): IncidentReference => ({
@@ -44,10 +21,3 @@ export const incidentReference = ({ id, number, revision }: Incident): IncidentR
   reference: humanId(number),
   revision,
 });
-
-function shortenedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const slugs = Object.keys(fields);
-  const { values } = shortenValues(Object.values(fields));
-  // Not by assignment: a slug may be the name of an inherited property.
-  return Object.fromEntries(slugs.map((slug, index) => [slug, values[index]]));
-}

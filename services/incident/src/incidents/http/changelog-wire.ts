@@ -1,7 +1,7 @@
 import { instant, largeValue } from '@tocsin/contracts';
 import { pagination } from '@tocsin/http';
 import { z } from 'zod';
-import { id } from './wire.ts';
+import { id } from '../domain/property-kinds.ts';
 
 const changedValue = z.union([
   largeValue.meta({ ...largeValue.meta(), id: 'LargeValue' }),

@@ -1,6 +1,6 @@
 import type { Json } from '@tocsin/http';
 import { boundedCache, ENTRY_BYTES, type Instant } from '@tocsin/runtime';
-import { duration } from '../domain/incident.ts';
+import { durationSeconds } from '../domain/incident.ts';
 import type { VersionedIncident } from '../store/incident-store.ts';
 import type { IncidentVersion } from '../store/incident-row.ts';
 import { incidentView } from './views.ts';
@@ -28,7 +28,7 @@ interface Rendered extends IncidentVersion {
   times: DurationTimes;
 }
 
-type DurationTimes = Parameters<typeof duration>[0];
+type DurationTimes = Parameters<typeof durationSeconds>[0];
 
 export function renderedIncidents(): RenderedIncidents {
   const kept = boundedCache<number, Rendered>({
@@ -75,6 +75,6 @@ function render(incident: VersionedIncident, now: Instant): Rendered {
 }
 
 function withDuration({ json, durationAt, times }: Rendered, now: Instant): Buffer {
-  const { seconds } = duration(times, now);
-  return Buffer.concat([json.subarray(0, durationAt), Buffer.from(String(seconds)), json.subarray(durationAt)]);
+  const seconds = Buffer.from(String(durationSeconds(times, now)));
+  return Buffer.concat([json.subarray(0, durationAt), seconds, json.subarray(durationAt)]);
 }

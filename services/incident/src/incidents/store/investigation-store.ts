@@ -1,7 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import type { InvestigationRun } from '../domain/incident.ts';
-import type { RunReport } from '../domain/investigation-run.ts';
+import type { InvestigationRun, RunReport } from '../domain/investigation-run.ts';
 
 interface RunRow {
   incident_id: number;

@@ -2,7 +2,8 @@ import { boundedText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { timelineEvent } from '../../timeline/http/wire.ts';
-import { changedIncident, id } from '../../incidents/http/wire.ts';
+import { id } from '../../incidents/domain/property-kinds.ts';
+import { changedIncident } from '../../incidents/http/wire.ts';
 
 const expected_revision = id
   .optional()

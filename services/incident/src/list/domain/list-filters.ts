@@ -3,7 +3,7 @@ import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Diagnosis } from './diagnosis.ts';
 import { fold } from '../../shared/domain/fold.ts';
-import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident.ts';
+import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
 
 /** No incident is an `alert` yet. */
 export const LIFECYCLES = ['ticket', 'incident', 'postmortem', 'alert'] as const;

@@ -1,4 +1,4 @@
-import { buildPage, type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
+import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Dependencies } from '../../dependencies.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
 import { type ListApi, listContracts } from './contracts.ts';
@@ -29,18 +29,11 @@ const listHandler =
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const now = dependencies.clock.now();
-    const { listed, readWhole, cursorAfter, continueAt, ...rest } = await listIncidents(
+    const { page, ...rest } = await listIncidents(
       { ...dependencies, cursors, isRendered: rendered.has },
-      { ...list, workspace, parameters, cursor, limit, includeCounts, now },
+      { ...list, workspace, parameters, cursor, limit, includeCounts, now, view: (each) => rendered.json(each, now) },
     );
-    const { rows, pagination } = await buildPage({
-      listed,
-      limit,
-      whole: readWhole,
-      view: (incident) => rendered.json(incident, now),
-      nextCursor: cursorAfter,
-      continueAt,
-    });
+    const { rows, pagination } = page;
     const { has_more, next_cursor } = pagination;
     return {
       body: {
@@ -54,12 +47,7 @@ const listHandler =
   };
 
 /** The properties of the list that do not depend on the page. */
-const listProperties = ({
-  restrictedCount,
-  isHistoryLimited,
-  mrr,
-  counts,
-}: Pick<IncidentList, 'restrictedCount' | 'isHistoryLimited' | 'mrr' | 'counts'>) => ({
+const listProperties = ({ restrictedCount, isHistoryLimited, mrr, counts }: Omit<IncidentList<unknown>, 'page'>) => ({
   ...(restrictedCount !== undefined && { restricted_count: restrictedCount }),
   history_limited: isHistoryLimited,
   mrr_currency: mrr.currency,

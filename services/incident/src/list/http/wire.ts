@@ -2,7 +2,7 @@ import { boundedText, MAX_ALTERNATIVES, MAX_FILTER_TEXT, timestampInput } from '
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { DIAGNOSES } from '../domain/diagnosis.ts';
-import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident.ts';
+import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
 import { COMPARISONS, LIFECYCLES } from '../domain/list-filters.ts';
 import { SORT_KEYS } from '../domain/list-sort.ts';
 import { incident } from '../../incidents/http/wire.ts';

@@ -1,7 +1,7 @@
 import { DIAGNOSES } from '../domain/diagnosis.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
 import { fold } from '../../shared/domain/fold.ts';
-import { ISSUE_TYPES } from '../../incidents/domain/incident.ts';
+import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';
 import type { Comparison, ListFilters } from '../domain/list-filters.ts';
 import { regionKey } from '../../incidents/store/list-columns.ts';
 import type { CatalogService } from '../../replicas/store/catalog.ts';

@@ -1,5 +1,5 @@
 import type { TimelineEventSnapshot } from '@tocsin/contracts';
-import { shortenValue } from '../../incidents/domain/large-changes.ts';
+import { shortenValue } from '../../incidents/domain/large-value.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
 /** Returns a timeline event as events contain it. */

@@ -12,7 +12,7 @@ import { normaliseList, pageQuery, pagination, schemaReference } from '@tocsin/h
 import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
-import { id } from '../../incidents/http/wire.ts';
+import { id } from '../../incidents/domain/property-kinds.ts';
 
 const count = z.int().min(0);
 

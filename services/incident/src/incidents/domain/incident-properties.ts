@@ -1,0 +1,253 @@
+import { boundedText, instant, MAX_KEY, nameText, trimmedText } from '@tocsin/contracts';
+import { normaliseList } from '@tocsin/http';
+import { z } from 'zod';
+import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
+import { shortenFields } from './large-value.ts';
+import {
+  BY_CLIENTS,
+  choice,
+  count,
+  id,
+  identifier,
+  moment,
+  nullableId,
+  optionalMoment,
+  optionalText,
+  optionalTexts,
+  type Property,
+  text,
+  userId,
+  webAddress,
+} from './property-kinds.ts';
+
+export const ISSUE_TYPES = ['ticket', 'incident', 'postmortem'] as const;
+export const SEVERITY_MODES = ['auto', 'manual'] as const;
+export const CUSTOMER_IMPACTS = ['unknown', 'none', 'confirmed'] as const;
+
+/**
+ * Every property of an incident (contract: Incidents), in the order of the API. The type of an incident, its row, what
+ * requests take, what responses, the changelog and the event show, and what the API description says of them follow.
+ * Empty text: none; null: unknown.
+ */
+export const INCIDENT_PROPERTIES = {
+  id: {
+    ...identifier('id'),
+    event: true,
+    description: 'Identifies the incident in paths and in other resources; unique in the installation',
+  },
+  revision: {
+    ...identifier('revision'),
+    initial: 1,
+    event: true,
+    description: 'Starts at 1 and increases with every change of properties, values or timeline; a PATCH must send it',
+  },
+  workspaceId: { ...identifier('company_id'), column: 'workspace_id', description: 'ID of the workspace' },
+  /** Counts from 1 in each workspace. The event has it as `reference`. */
+  number: { column: 'number', type: 'bigint', schema: id },
+  humanId: {
+    name: 'human_id',
+    schema: z.string(),
+    description: 'The reference for people: `INC-` and a number that counts from 1 in the workspace; never changes',
+  },
+  title: {
+    ...text('title'),
+    ...BY_CLIENTS,
+    required: true,
+    description: 'What has happened, in one line; trimmed, 1 to 255 characters',
+    inputDescription: 'What has happened, in one line; 1 to 255 characters after trimming',
+    input: nameText(255),
+    fromRequest: (value: string) => value.trim(),
+  },
+  service: {
+    ...optionalText('service'),
+    description: 'Slug of a service in the catalog, or another text; empty: none',
+    inputDescription: 'Slug of a service in the catalog, or any text; empty: none',
+    createDescription:
+      "Slug of a service in the catalog, or any text; an active service's team is the default of team_id; default: empty, none",
+    input: boundedText(128),
+    // The catalog stores slugs in NFC.
+    fromRequest: (value: string) => value.normalize('NFC'),
+  },
+  regions: {
+    ...optionalTexts('regions'),
+    description: 'The affected regions, without blank and repeated ones; empty: none',
+    inputDescription:
+      'The affected regions; each is trimmed, blank and repeated ones (in any case of letters) are dropped',
+    input: z.array(trimmedText(64)).max(100),
+    fromRequest: normaliseList,
+  },
+  severity: {
+    ...text('severity'),
+    ...BY_CLIENTS,
+    description: "Key of one of the workspace's severities",
+    inputDescription: "Key of one of the workspace's severities; a change sets severity_mode to `manual`",
+    createDescription:
+      "Key of one of the workspace's severities, which sets severity_mode to `manual`; default: the workspace's default severity",
+    input: boundedText(MAX_KEY),
+  },
+  slackChannelId: {
+    ...optionalText('slack_channel_id'),
+    description: 'ID of the linked Slack channel; empty: none',
+    inputDescription: 'ID of an existing Slack channel to link; empty: none',
+    input: boundedText(64),
+  },
+  meetUrl: {
+    ...webAddress('meet_url'),
+    description: 'URL of the video meeting; empty: none',
+    inputDescription: 'URL of the video meeting, absolute http or https; empty: none',
+  },
+  docUrl: {
+    ...webAddress('doc_url'),
+    description: 'URL of a document about the incident; empty: none',
+    inputDescription: 'URL of a document about the incident, absolute http or https; empty: none',
+  },
+  status: {
+    ...text('status'),
+    ...BY_CLIENTS,
+    description: "Key of one of the workspace's workflow statuses",
+    createDescription: "Key of one of the workspace's workflow statuses; default: the workspace's default status",
+    input: boundedText(MAX_KEY),
+  },
+  statusChangedAt: {
+    ...moment('status_changed_at'),
+    event: true,
+    description: 'When the status last changed; null: never since the creation',
+  },
+  /** When the incident last entered a terminal status; null while its status is not terminal. */
+  endedAt: { column: 'ended_at', type: 'timestamptz', schema: instant.nullable() },
+  lastEventAt: {
+    ...moment('last_event_at'),
+    event: true,
+    description: 'Start of the latest timeline event; null: there is none',
+  },
+  lastEventSummary: {
+    ...text('last_event_summary'),
+    initial: '',
+    event: true,
+    description: 'Title of the latest timeline event, else the first 140 characters of its body; empty: no event',
+  },
+  issueType: {
+    ...choice('issue_type', ISSUE_TYPES),
+    ...BY_CLIENTS,
+    default: 'incident',
+    description: 'What the incident is now: resolving makes it a `postmortem`, reopening after that an `incident`',
+    inputDescription: 'What the incident is: a ticket, an incident, or one to learn from after it is resolved',
+    createDescription:
+      'What the incident is: a ticket, an incident, or one to learn from after it is resolved; default: `incident`',
+  },
+  severityMode: {
+    ...choice('severity_mode', SEVERITY_MODES),
+    ...BY_CLIENTS,
+    create: false,
+    description: '`manual` once a request has set the severity, otherwise `auto`; a PATCH can set it',
+    inputDescription: 'Whether the severity counts as set by hand; wins over what a change of severity does',
+  },
+  impactSummary: {
+    ...optionalText('impact_summary'),
+    description: 'What customers notice, in words; empty: not described',
+    input: boundedText(10_000),
+  },
+  customerImpactStatus: {
+    ...choice('customer_impact_status', CUSTOMER_IMPACTS),
+    ...BY_CLIENTS,
+    default: 'unknown',
+    description: 'Whether customers are affected',
+    createDescription: 'Whether customers are affected; default: `unknown`',
+  },
+  impactStartedAt: {
+    ...optionalMoment('impact_started_at'),
+    description: 'When the impact began; null: unknown',
+  },
+  firstReportedAt: {
+    ...optionalMoment('first_reported_at'),
+    description: 'When somebody first reported the problem; null: unknown',
+  },
+  firstRespondedAt: {
+    ...optionalMoment('first_responded_at'),
+    description: 'When somebody first responded; null: unknown',
+  },
+  recoveredAt: {
+    ...optionalMoment('recovered_at'),
+    description: 'When the impact ended; null: not yet, or unknown',
+  },
+  durationSeconds: {
+    name: 'duration_seconds',
+    schema: z.int().min(0),
+    description:
+      'Whole seconds from duration_anchor to recovered_at; without it to the change into a terminal status, or to now while the status is not terminal',
+  },
+  durationAnchor: {
+    name: 'duration_anchor',
+    schema: z.enum(['impact_started_at', 'first_reported_at', 'created_at']),
+    description: 'The timestamp where the duration starts: the first of these that is set',
+  },
+  teamId: {
+    ...nullableId('team_id'),
+    ...BY_CLIENTS,
+    description: 'ID of the team that owns the incident; null: none',
+    inputDescription: 'ID of an active team that owns the incident; null: none',
+    createDescription:
+      'ID of an active team that owns the incident; null or absent: the team of the service, if it has one',
+  },
+  eventCount: { ...count('event_count'), event: true, description: 'Number of timeline events' },
+  runCount: { column: 'run_count', type: 'bigint', schema: z.int(), initial: 0 },
+  latestRun: { column: 'latest_run', type: 'jsonb', schema: z.custom<InvestigationRun | null>(), initial: null },
+  investigationSummary: {
+    name: 'investigation_summary',
+    schema: investigationSummary.nullable(),
+    description: "Other systems' investigations of the incident; null: there was none",
+  },
+  createdAt: {
+    name: 'created_at',
+    type: 'timestamptz',
+    schema: instant,
+    event: true,
+    description: 'When the incident was created in Tocsin',
+  },
+  createdBy: {
+    ...text('created_by'),
+    event: true,
+    description: 'ID, as text, of the user whose API key created the incident',
+  },
+  /** The changelog has each value by itself. */
+  customFields: {
+    name: 'custom_fields',
+    type: 'jsonb',
+    schema: z.record(z.string(), z.unknown()),
+    event: true,
+    description: 'Values by the slugs of their fields, archived fields included; a field without a value is absent',
+    toEvent: shortenFields,
+  },
+  archivedAt: {
+    ...moment('archived_at'),
+    changelog: true,
+    event: true,
+    description: 'When the incident was archived; null: it is active',
+  },
+  archivedBy: {
+    ...nullableId('archived_by'),
+    changelog: true,
+    event: true,
+    description: 'ID of the user who archived the incident; null: it is active',
+  },
+  incidentManager: {
+    ...optionalText('incident_manager'),
+    description: 'ID, as text, of the user who leads the response; empty: nobody',
+    inputDescription: 'ID, as text, of an active user who leads the response; empty: nobody',
+    input: z.union([z.literal(''), userId]),
+  },
+  incidentResponders: {
+    ...optionalTexts('incident_responders'),
+    description: 'IDs, as text, of the users who take part in the response',
+    inputDescription: 'IDs, as text, of active users who take part; repetitions are dropped',
+    input: z.array(userId).max(100),
+    fromRequest: (value: readonly string[]) => [...new Set(value)],
+  },
+  hasAssignees: {
+    name: 'has_assignees',
+    schema: z.boolean(),
+    description: 'Whether there is a manager or at least one responder',
+  },
+  /** A part of the chat channel's name. A create sets it with its request for a channel. */
+  shortTitle: { column: 'short_title', type: 'text', schema: z.string(), initial: '' },
+} as const satisfies Record<string, Property>;

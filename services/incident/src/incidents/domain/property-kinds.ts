@@ -1,0 +1,94 @@
+import { boundedText, instant, parseTimestamp, timestampInput } from '@tocsin/contracts';
+import type { SqlType } from '@tocsin/resources';
+import { z } from 'zod';
+import { shortenValue } from './large-value.ts';
+
+/** All that the code knows of one property of an incident. */
+export interface Property {
+  /** Its name in the API, the changelog and the event. Absent: only the database has it. */
+  name?: string;
+  /** The name of its column, if that is another. */
+  column?: string;
+  /** The type of its column. Absent: it has none and follows from others, see `http/views.ts`. */
+  type?: SqlType;
+  /** The value as it is stored and shown. */
+  schema: z.ZodType;
+  /** Whether a create may set it, also one with an import. Without this and `patch`, only the server sets it. */
+  create?: boolean;
+  /** Whether a create must set it. */
+  required?: boolean;
+  patch?: boolean;
+  /** Whether the changelog records its changes. A change of nothing that is recorded is not saved. */
+  changelog?: boolean;
+  event?: boolean;
+  /** What a create that omits it stores, as the API description says. */
+  default?: unknown;
+  /** What a new incident has where the API description names no default: nobody has set it yet. */
+  initial?: unknown;
+  /** In the API description, also in that of requests and of creates unless they have their own. */
+  description?: string;
+  inputDescription?: string;
+  createDescription?: string;
+  /** The value in requests. */
+  input?: z.ZodType;
+  /** Makes the stored value of the value in a request. Default: they are the same. */
+  fromRequest?: (value: never) => unknown;
+  /** Makes the value in the event of the stored one. Default: they are the same. */
+  toEvent?: (value: never) => unknown;
+}
+
+/** Whoever may write sets it, at any time. */
+export const BY_CLIENTS = { create: true, patch: true, changelog: true, event: true } as const;
+
+export const id = z.int().min(1);
+
+export const identifier = <Name extends string>(name: Name) => ({ name, type: 'bigint', schema: id }) as const;
+
+export const nullableId = <Name extends string>(name: Name) =>
+  ({ name, type: 'bigint', schema: id.nullable(), input: id.nullable(), initial: null }) as const;
+
+export const count = <Name extends string>(name: Name) =>
+  ({ name, type: 'bigint', schema: z.int().min(0), initial: 0 }) as const;
+
+/** A time, null while it is not known. */
+export const moment = <Name extends string>(name: Name) =>
+  ({ name, type: 'timestamptz', schema: instant.nullable(), initial: null }) as const;
+
+export const text = <Name extends string>(name: Name) => ({ name, type: 'text', schema: z.string() }) as const;
+
+export const choice = <Name extends string, Value extends string>(name: Name, values: readonly Value[]) =>
+  ({ name, type: 'text', schema: z.enum(values), input: z.enum(values) }) as const;
+
+// Of requests, which may omit them.
+
+export const optionalMoment = <Name extends string>(name: Name) =>
+  ({
+    ...moment(name),
+    ...BY_CLIENTS,
+    default: null,
+    input: timestampInput.nullable(),
+    fromRequest: (value: string | null) => (value === null ? null : parseTimestamp(value)),
+  }) as const;
+
+export const optionalText = <Name extends string>(name: Name) =>
+  ({ ...text(name), ...BY_CLIENTS, default: '' }) as const;
+
+export const optionalTexts = <Name extends string>(name: Name) =>
+  ({ name, type: 'text[]', schema: z.array(z.string()), ...BY_CLIENTS, default: [] }) as const;
+
+export const webAddress = <Name extends string>(name: Name) =>
+  ({
+    ...optionalText(name),
+    input: boundedText(2048).refine(
+      (value) => value === '' || isWebAddress(value),
+      'Must be an absolute http or https URL',
+    ),
+    toEvent: shortenValue<string>,
+  }) as const;
+
+const isWebAddress = (value: string): boolean => /^https?:\/\/[^\s/?#]\S*$/i.test(value) && URL.canParse(value);
+
+export const userId = z
+  .string()
+  .max(16, { error: "Must be a user's ID", abort: true })
+  .regex(/^[1-9]\d*$/, "Must be a user's ID");

@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import { INCIDENT_PROPERTIES } from './incident-properties.ts';
+import type { Property } from './property-kinds.ts';
+
+type Table = typeof INCIDENT_PROPERTIES;
+type PropertyName = keyof Table;
+
+/** The properties of which the table says this. */
+type With<Part> = { [Each in PropertyName]: Table[Each] extends Part ? Each : never }[PropertyName];
+
+export type Stored = With<{ type: string }>;
+export type Shown = With<{ name: string }>;
+export type Creatable = With<{ create: true }>;
+export type Required = With<{ required: true }>;
+export type Patchable = With<{ patch: true }>;
+export type Published = With<{ event: true }>;
+
+export type WireName<Each extends Shown> = Table[Each]['name'];
+export type SchemaOf<Each extends Shown> = Table[Each]['schema'];
+export type InputOf<Each extends Creatable | Patchable> = Table[Each]['input'];
+/** The type of a value in the code. */
+export type ValueOf<Each extends PropertyName> = z.infer<Table[Each]['schema']>;
+/** The type of a value in the event. */
+export type EventValueOf<Each extends Published> = Table[Each] extends { toEvent: (value: never) => infer Value }
+  ? Value
+  : ValueOf<Each>;
+
+/** A property as an item of a list: its name in the code is `property`, that on the wire `name`. */
+type Item<Each extends PropertyName> = Property & { property: Each; name: string };
+
+const ALL = Object.entries<Property>(INCIDENT_PROPERTIES).map(([property, entry]) => ({ ...entry, property }));
+
+/** The properties that meet a condition, which must be that of the type. */
+const select = <Each extends PropertyName>(meets: (property: Property) => boolean) =>
+  ALL.filter(meets) as readonly Property[] as readonly Item<Each>[];
+
+export const STORED = select<Stored>(({ type }) => type !== undefined);
+export const SHOWN = select<Shown>(({ name }) => name !== undefined);
+export const PUBLISHED = select<Published>(({ event }) => event === true);
+
+/** Requests and entries of the changelog have these first. */
+const FIRST = 'title service regions severity severityMode status issueType teamId'.split(' ');
+
+const firstFirst = <Each extends PropertyName>(items: readonly Item<Each>[]) => [
+  ...FIRST.flatMap((first) => items.filter(({ property }) => property === first)),
+  ...items.filter(({ property }) => !FIRST.includes(property)),
+];
+
+export const CREATABLE = firstFirst(select<Creatable>(({ create }) => create === true));
+export const PATCHABLE = firstFirst(select<Patchable>(({ patch }) => patch === true));
+export const RECORDED = firstFirst(select<With<{ changelog: true }>>(({ changelog }) => changelog === true));
+
+/** What a new incident has unless the request, the workspace's configuration or the server gives another value. */
+export const INITIAL = Object.fromEntries(
+  ALL.filter((each) => 'default' in each || 'initial' in each).map((each) => [
+    each.property,
+    'default' in each ? each.default : each.initial,
+  ]),
+) as { [Each in With<{ default: unknown } | { initial: unknown }>]: ValueOf<Each> };
