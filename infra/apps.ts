@@ -75,7 +75,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     listenVariables: { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' },
     usesRedis: true,
     publishesEvents: true,
-    ownKeys: [],
+    ownKeys: [CURSOR_PURPOSE, 'api-token'],
     readConfig: gatewayConfig,
     start: async (env, overrides) => {
       const { startApp } = await import('../gateway/src/app.ts');

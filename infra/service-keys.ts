@@ -1,7 +1,7 @@
 import { callersOf, SERVICE_CALLS } from '@tocsin/contracts';
 import { principalPurpose } from '@tocsin/http';
 import { deriveSecretKeys } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from './apps.ts';
+import { APP_NAMES, type AppName, APPS } from './apps.ts';
 
 /** The processes that have keys of their own: the apps, and administration. */
 export const KEY_HOLDERS = [...APP_NAMES, 'admin'] as const;
@@ -20,7 +20,8 @@ export function deriveServiceKeys(secretKeys: string, holder: KeyHolder): string
 
 /** The pairs of apps that this one is a part of, as the caller or as the called. */
 function principalPurposes(app: AppName): string[] {
-  const calls = app === 'gateway' ? SERVICE_NAMES : (SERVICE_CALLS[app] ?? []);
+  // The gateway calls itself, too, for its own operations.
+  const calls = app === 'gateway' ? APP_NAMES : (SERVICE_CALLS[app] ?? []);
   const callers = app === 'gateway' ? callersOf(app) : ['gateway', ...callersOf(app)];
   return [
     ...calls.map((other) => principalPurpose(app, other)),

@@ -1,19 +1,23 @@
+import { invalidState } from '@tocsin/http';
 import { type ChangesFrom, type Knex, openDatabase } from '@tocsin/postgres';
 import { type Clock, type Environment, systemClock } from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
+import { checkScopes } from './domain/checks.ts';
 import { digestOf } from './domain/token.ts';
+import type { Role, Seat } from './domain/roles.ts';
 import { schema } from './schema.ts';
 import { type KeyFilter, keyStore, type OwnedKey } from './store/key-store.ts';
-import { userStore } from './store/user-store.ts';
+import { type UserProperties, userStore } from './store/user-store.ts';
 import { workspaceStore } from './store/workspace-store.ts';
-import { createKey } from './usecases/create-key.ts';
+import type { CommandContext } from './usecases/actor.ts';
+import { createKey, type NewKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
 import { createWorkspace } from './usecases/create-workspace.ts';
 import { getKey, getUser, getWorkspace, getWorkspaceById } from './usecases/lookups.ts';
 import { readUserChanges } from './usecases/read-user-changes.ts';
 import { republishUsers } from './usecases/republish-users.ts';
 import { revokeKey } from './usecases/revoke-key.ts';
-import { rotateKey } from './usecases/rotate-key.ts';
+import { type KeyRotation, rotateKey } from './usecases/rotate-key.ts';
 import { setUser } from './usecases/set-user.ts';
 import { setWorkspace } from './usecases/set-workspace.ts';
 
@@ -28,9 +32,16 @@ export const openGatewayDatabase = (env: Environment): Knex =>
 
 export type Administration = ReturnType<typeof administration>;
 
+/** A user, named as an operator names one. */
+interface NamedUser {
+  /** The workspace's slug. */
+  workspace: string;
+  email: string;
+}
+
 /**
- * The administration of workspaces, users and keys (contract: Administration). Each change is a transaction of its own;
- * running gateways are notified when it commits.
+ * The administration of workspaces, users and keys by an operator (contract: Administration). Each change is a
+ * transaction of its own; running gateways are notified when it commits.
  */
 export function administration(database: Knex, clock: Clock = systemClock) {
   const change =
@@ -65,10 +76,40 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     ),
     createWorkspace: change(createWorkspace),
     setWorkspace: change(setWorkspace),
-    createUser: change(createUser),
-    setUser: change(setUser),
-    createKey: change(createKey),
-    revokeKey: change(revokeKey),
-    rotateKey: change(rotateKey),
+    createUser: change(
+      async (
+        trx,
+        { workspace, ...input }: NamedUser & { name: string; role?: Role | undefined; seat?: Seat | undefined },
+        now,
+      ) => createUser(trx, { ...input, workspaceId: (await getWorkspace(trx, workspace)).id }, by(now)),
+    ),
+    setUser: change(async (trx, { workspace, email, ...changes }: NamedUser & Partial<UserProperties>, now) => {
+      const { workspaceId, id } = await getUser(trx, await getWorkspace(trx, workspace), email);
+      return setUser(trx, { workspaceId, id, changes }, by(now));
+    }),
+    /** @throws DomainError `invalid_resource_state` for a deactivated user */
+    createKey: change(
+      async (
+        trx,
+        { workspace, user, ...key }: { workspace: string; user: string } & Omit<NewKey, 'workspaceId' | 'userId'>,
+        now,
+      ) => {
+        checkScopes(key.scopes);
+        const { workspaceId, id: userId, email, active } = await getUser(trx, await getWorkspace(trx, workspace), user);
+        if (!active) throw invalidState(`The user ${email} is deactivated`);
+        return createKey(trx, { ...key, workspaceId, userId }, by(now));
+      },
+    ),
+    revokeKey: change(async (trx, id: number, now) => {
+      const { workspaceId } = await getKey(trx, id);
+      return revokeKey(trx, { workspaceId, id }, by(now));
+    }),
+    rotateKey: change(async (trx, rotation: Omit<KeyRotation, 'workspaceId'>, now) => {
+      const { workspaceId } = await getKey(trx, rotation.id);
+      const { key, token, replaced } = await rotateKey(trx, { ...rotation, workspaceId }, by(now));
+      return { key: await getKey(trx, key.id), token, replaced: await getKey(trx, replaced.id) };
+    }),
   };
 }
+
+const by = (now: string): CommandContext => ({ actor: { type: 'operator' }, now });

@@ -1,13 +1,15 @@
-import { refusalsOf } from '@tocsin/http';
+import { CURSOR_PURPOSE, refusalsOf, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { isDatabaseStuck } from '@tocsin/postgres';
-import { type App, systemClock } from '@tocsin/runtime';
+import { type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { openRequestCounter } from './clients/request-counter.ts';
+import { quotaUses } from './clients/quota-uses.ts';
 import { openUpstreams } from './clients/upstreams.ts';
 import type { RequestCounter } from './clients/window-counter.ts';
 import type { GatewayConfig } from './config.ts';
 import { trustedProxies } from './domain/client-address.ts';
+import { OWN_SERVICE } from './domain/route-table.ts';
 import { accessLog } from './http/access-log.ts';
 import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
@@ -23,12 +25,15 @@ import { publicHandler } from './http/public-handler.ts';
 import { publicPages } from './http/public-pages.ts';
 import { rateLimits } from './http/rate-limits.ts';
 import { referencePage } from './http/reference/page.ts';
+import { routes } from './http/routes.ts';
+import { API_TOKEN_PURPOSE, sealedTokens } from './http/sealed-tokens.ts';
 import { usageMeter } from './http/usage-meter.ts';
 import { userChangesRoutes } from './http/user-changes.ts';
 import { waitingRequests } from './http/waiting-requests.ts';
 import { schema } from './schema.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
+import { keyUses } from './usecases/key-uses.ts';
 
 export { memoryRequestCounter } from './clients/request-counter.ts';
 
@@ -51,18 +56,22 @@ export interface GatewayApp extends App {
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
-  const services = Object.keys(config.upstreams);
+  // The gateway first: it keeps its paths.
+  const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
   const baked = await readBakedApi(services, overrides.descriptions);
   const server = publicUrl(config);
   const document = await apiDocument({ ...baked, server });
   const reference = referencePage();
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
   const signers = principalSigners(config.secretKeys, services);
+  const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
+  const tokens = sealedTokens(openKeyring(config.secretKeys, API_TOKEN_PURPOSE));
 
   const base = openBase({ name: 'gateway', schema, config, overrides });
   const { database, log, metrics } = base;
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
+  const quotas = quotaUses({ urls: config.upstreams, secretKeys: config.secretKeys, log });
   const api = startLiveApi({
     baked,
     document,
@@ -77,15 +86,13 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
   const meter = usageMeter({ counter: requests.counter, log });
-  const identityChanges = listenForIdentityChanges({
-    url: config.database.url,
-    log,
-    onChange: () => {
-      identities.clear();
-      waiting.recheck();
-      relay.wake();
-    },
-  });
+  const uses = keyUses({ database, clock, log });
+  const identitiesChanged = () => {
+    identities.clear();
+    waiting.recheck();
+    relay.wake();
+  };
+  const identityChanges = listenForIdentityChanges({ url: config.database.url, log, onChange: identitiesChanged });
 
   const proxies = trustedProxies(config.trustedProxies);
   const connections = connectionLimits({
@@ -93,41 +100,56 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     trustedProxies: proxies,
     onClose: connectionMetrics(metrics),
   });
-  const handler = publicHandler({
-    hosts: config,
-    trustedProxies: proxies,
-    identities,
-    limits: rateLimits({ counter: requests.counter, meter }, config.limits),
-    maxBodyBytes: config.shares.maxBodyBytes,
-    routes: api.routes,
-    forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
-    pages: publicPages({
-      readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
-      isStuck: () => isDatabaseStuck(database),
-      version: base.build.version,
-      sendDescription: api.sendDescription,
-      reference,
-    }),
-    logAccess: accessLog(log, metrics),
-    onRequest: connections.onRequest,
-    refusals: refusalsOf(metrics, log),
-    clock,
-    log,
-  });
+  const handler = () =>
+    publicHandler({
+      hosts: config,
+      trustedProxies: proxies,
+      identities,
+      uses,
+      limits: rateLimits({ counter: requests.counter, meter }, config.limits),
+      maxBodyBytes: config.shares.maxBodyBytes,
+      routes: api.routes,
+      forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
+      pages: publicPages({
+        readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
+        isStuck: () => isDatabaseStuck(database),
+        version: base.build.version,
+        sendDescription: api.sendDescription,
+        reference,
+      }),
+      logAccess: accessLog(log, metrics),
+      onRequest: connections.onRequest,
+      refusals: refusalsOf(metrics, log),
+      clock,
+      log,
+    });
 
   const { url, serverUrls, stop } = await runService(base, {
-    routes: [],
+    routes: routes({ dependencies: { database, clock, identitiesChanged }, quotas, uses, cursors, tokens }),
     internalRoutes: [
       ...userChangesRoutes(database),
       ...configurationChangesRoutes({ database, clock, wakeRelay: relay.wake }),
     ],
     address: config.internal,
-    servers: { public: { handler, address: config.http, onConnection: connections.onConnection } },
-    workers: [identityChanges, waiting, meter, relay, api],
-    clients: [upstreams, requests],
+    servers: (ownUrl) => {
+      // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).
+      upstreams.open(OWN_SERVICE, [reachable(ownUrl)]);
+      return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
+    },
+    periodicTasks: [
+      {
+        name: 'deleting expired idempotency keys',
+        work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
+      },
+    ],
+    workers: [identityChanges, waiting, meter, relay, api, uses],
+    clients: [upstreams, quotas, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }
+
+/** A URL by which a server can be reached that listens on all addresses. */
+const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 
 /** The server URL of the API description; the workspace is a variable. */
 function publicUrl({ baseDomain, http }: GatewayConfig): string {

@@ -10,6 +10,7 @@ import {
   redisSettings,
   setting,
 } from '@tocsin/runtime';
+import { CONTRACT_LIMITS, retentionSettings } from '@tocsin/service-host';
 import { z } from 'zod';
 import { trustedProxies } from './domain/client-address.ts';
 import { isSlug } from './domain/host.ts';
@@ -46,6 +47,7 @@ const settings = {
   DEFAULT_WORKSPACE: z.string().toLowerCase().refine(isSlug, 'must be the slug of a workspace').optional(),
   TRUSTED_PROXIES: setting.list.refine(areNetworks, 'must be IP addresses and networks, comma-separated').default([]),
   ...bodySettings,
+  IDEMPOTENCY_RETENTION_HOURS: retentionSettings.IDEMPOTENCY_RETENTION_HOURS,
   RATE_LIMIT_PER_MINUTE: rate.default(1_200),
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: rate.default(60),
   COST_PER_REQUEST: setting.integer({ min: 1, max: 1_000_000 }).default(10),
@@ -92,6 +94,12 @@ export function gatewayConfig(env: Environment) {
       // The rest of the connections is for other requests.
       waiting: Math.ceil(read.MAX_CONNECTIONS / 2),
     } satisfies Shares,
+    /** Of its own operations. */
+    serviceLimits: {
+      ...CONTRACT_LIMITS,
+      bodyBytes: read.MAX_BODY_BYTES,
+      idempotencyHours: read.IDEMPOTENCY_RETENTION_HOURS,
+    },
     connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */
     upstreams: Object.fromEntries(SERVICE_NAMES.map((name) => [name, read[SERVICES[name].address]])) as Record<

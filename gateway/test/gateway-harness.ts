@@ -279,6 +279,7 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
     descriptions: sampleDescriptions(options.deadline),
     descriptionTiming: NEVER,
+    checkReplies: true,
     ...options.overrides,
   });
   const knex = openGatewayDatabase(env);

@@ -12,6 +12,7 @@ import {
   startGatewayHarness,
   startServer,
 } from './gateway-harness.ts';
+import { memberOf } from './members.ts';
 
 const WAITING = '/api/v1/incident-events';
 const ORDINARY = '/api/v1/incidents';
@@ -309,6 +310,20 @@ describe('the key of a request that waits', () => {
     expect(await reader.ended).toBe(true);
     const next = await openStream(gateway, token);
     expect(next.response.statusCode).toBe(200);
+  });
+
+  test('ends the wait when its owner is deactivated through the API', async () => {
+    const { gateway, email, create } = await openWithKeys();
+    const { token } = await create();
+    const { client } = await memberOf(gateway, { role: 'owner' });
+    const reader = await openStream(gateway, token);
+    const waiting = poll(gateway, token);
+    await reaches(gateway, 2);
+    const { id } = await gateway.admin.getUser('acme', email);
+    const headers = { 'If-Service-Resource-Version': '1' };
+    expect((await client.patch(`/api/v1/settings/users/${id}`, { active: false }, headers)).status).toBe(200);
+    expect(await reader.ended).toBe(true);
+    expect((await waiting).status).toBe(401);
   });
 
   test('ends the wait when it expires', async () => {

@@ -37,7 +37,7 @@ export const keyCommands: readonly Command[] = [
       columns: [
         ...['id', 'workspace', 'user', 'name', 'prefix', 'state'],
         ['scopes', ({ scopes }) => ((scopes as string[]).length === SCOPES.length ? 'all' : scopes)],
-        ...['created_at', 'expires_at', 'revoked_at', 'replaced_by'],
+        ...['created_at', 'last_used_at', 'expires_at', 'revoked_at', 'replaced_by'],
       ],
     },
     run: async (values, { gateway }) => {

@@ -29,6 +29,7 @@ export const keyView = (key: ApiKey) => ({
   expires_at: key.expiresAt,
   revoked_at: key.revokedAt,
   created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
 });
 
 /** A key with its owner, and whether its token is valid. */

@@ -28,6 +28,8 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Configuration: ['Configuration'],
   Webhooks: ['Webhooks', 'Deliveries'],
   'Event feed': ['Event feed', 'Waiting and streaming'],
+  Users: ['Users'],
+  'API keys': ['API keys'],
 };
 
 /** The texts of the API description, from docs/contract.md, so that the rules are written down once. */

@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { SERVICE_NAMES } from '../apps.ts';
+import { APP_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
 import { composeFile } from './compose.ts';
@@ -24,7 +24,7 @@ interface GeneratedFile {
 }
 
 const COMMITTED: readonly GeneratedFile[] = [
-  ...SERVICE_NAMES.map(openApiFile),
+  ...APP_NAMES.map(openApiFile),
   guidesFile,
   asyncApiFile,
   ...exampleFiles,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type AnyDocumentation, type Contracts, openApiDocument, type WebhookDocumentation } from '@tocsin/http';
-import { APPS, type ServiceName } from '../apps.ts';
+import { type AppName, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 
 interface DocumentationModule {
@@ -11,10 +11,10 @@ interface DocumentationModule {
 }
 
 /**
- * A service's API description, from its `src/http/contracts.ts` and `src/http/documentation.ts`. The operations are in the
+ * The API description of the gateway or a service, from its `src/http/contracts.ts` and `src/http/documentation.ts`. The operations are in the
  * order of the contracts, in which their examples work.
  */
-export function openApiFile(service: ServiceName) {
+export function openApiFile(service: AppName) {
   const { folder } = APPS[service];
   const load = async (file: string): Promise<unknown> =>
     import(pathToFileURL(path.join(ROOT, folder, 'src/http', file)).href);

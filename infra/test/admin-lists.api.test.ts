@@ -76,7 +76,7 @@ describe('lists', () => {
     expect((await admin('key', 'list', '--user', 'USER1@w1.example')).keys).toHaveLength(2);
     const lines = await table('key', 'list', ...of);
     expect(lines).toHaveLength(2);
-    expect(lines[1]).toMatch(/^ *\d+ {2}other +user1@w1.example +ci +tcs_\w{4} +active +all +\S+Z +- +- +-$/);
+    expect(lines[1]).toMatch(/^ *\d+ {2}other +user1@w1.example +ci +tcs_\w{4} +active +all +\S+Z +- +- +- +-$/);
     expect(lines.join()).not.toContain(token);
     expect(JSON.stringify(await admin('key', 'show', '--id', String(key.id)))).not.toContain(token);
   });

@@ -93,7 +93,7 @@ describe('workspaces', () => {
           timeline_events: 20_000,
           storage_mb: null,
           users: 10_000,
-          api_keys: 1_000,
+          api_keys: 100,
         },
         created_at: instant,
         updated_at: instant,
@@ -188,6 +188,7 @@ describe('keys', () => {
         expires_at: '2099-01-31T11:00:00.000Z',
         revoked_at: null,
         created_at: instant,
+        last_used_at: null,
       },
       token: expect.any(String),
     });
@@ -200,7 +201,7 @@ describe('keys', () => {
 
   test('can have all scopes', async () => {
     const { key } = await json('key', 'create', ...of, '--name', 'all', '--all-scopes');
-    expect(key.scopes).toHaveLength(12);
+    expect(key.scopes).toHaveLength(15);
     expect(key.expires_at).toBeNull();
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Contract } from '@tocsin/http';
-import { APPS, SERVICE_NAMES } from '../apps.ts';
+import { APP_NAMES, APPS } from '../apps.ts';
 
 /** What a request of one operation contains: its path parameters, its query or its body. */
 export interface RequestSchema {
@@ -16,7 +16,7 @@ export interface SchemaNode {
 }
 
 const modules = await Promise.all(
-  SERVICE_NAMES.map(
+  APP_NAMES.map(
     async (name) =>
       import(`../../${APPS[name].folder}/src/http/contracts.ts`) as Promise<{ contracts: Record<string, Contract> }>,
   ),

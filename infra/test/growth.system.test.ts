@@ -20,6 +20,7 @@ const TOLERANCE = 2_048;
 
 /** What the passing of time does to rows whose age the database's clock tells. */
 const AGE = `
+  update gateway.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update incident.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update catalog.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update incident.inbox set received_at = received_at - interval '8 days';
@@ -28,6 +29,7 @@ const AGE = `
 
 /** Tables that are empty again when the time of their rows has passed. */
 const EMPTY = [
+  'gateway.idempotency_keys',
   'incident.idempotency_keys',
   'incident.inbox',
   'incident.outbox',

@@ -29,7 +29,7 @@ import { deleteRecordedBefore } from '../../services/webhook/src/feed/store/feed
 import { limitStore } from '../../services/webhook/src/requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/subscriptions/store/secret-store.ts';
 import { forgetRevoked } from '../../services/webhook/src/subscriptions/store/subscription-store.ts';
-import { APP_NAMES, APPS, SERVICE_NAMES } from '../apps.ts';
+import { APP_NAMES, APPS } from '../apps.ts';
 import { recordStatements, type Statement } from '../verification/statements/record-statements.ts';
 import { ROOT } from '../environment.ts';
 import { EXAMPLES } from '../generate/event-examples.ts';
@@ -59,7 +59,7 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
 /** `METHOD path` of every public operation. */
 async function operations(): Promise<string[]> {
   const described = await Promise.all(
-    SERVICE_NAMES.map(async (service) => {
+    APP_NAMES.map(async (service) => {
       const text = await readFile(path.join(ROOT, APPS[service].folder, 'openapi.json'), 'utf8');
       const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> };
       return Object.entries(paths).flatMap(([template, methods]) =>
@@ -186,6 +186,33 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
   await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
   await call('GET /api/v1/custom-fields', { query: '?include_archived=true' });
   return values;
+}
+
+async function useGateway(call: Calling): Promise<void> {
+  await call('GET /api/v1/me');
+  const users = '/api/v1/settings/users';
+  const newUser = { email: 'ana@acme.example', name: 'Ana', role: 'owner' };
+  const { user } = await call(`POST ${users}`, { body: newUser, headers: keyed('Ana') });
+  const ids = [user.id];
+  await call(`GET ${users}/{id}`, { ids });
+  await call('GET /api/v1/users/{id}', { ids });
+  await call(`PATCH ${users}/{id}`, { ids, body: { role: 'member' }, headers: at(1) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { role: 'owner' }, headers: at(2) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { active: false }, headers: at(3) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { active: true }, headers: at(4) });
+  for (const query of ['', '?q=ana', '?active=true&role=owner&seat=none']) await call(`GET ${users}`, { query });
+  const page = await call(`GET ${users}`, { query: '?limit=1' });
+  await call(`GET ${users}`, { query: parameters({ limit: '1', cursor: page.pagination.next_cursor }) });
+
+  const keys = '/api/v1/settings/api-keys';
+  const newKey = { name: 'k', scopes: ['teams:read', 'teams:write'], user_id: user.id };
+  const { api_key: key } = await call(`POST ${keys}`, { body: newKey, headers: keyed('key') });
+  await call(`GET ${keys}/{id}`, { ids: [key.id] });
+  await call(`PATCH ${keys}/{id}`, { ids: [key.id], body: { scopes: ['teams:read'] }, headers: at(1) });
+  const rotated = await call(`POST ${keys}/{id}/rotate`, { ids: [key.id], body: { overlap_hours: 1 } });
+  await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
+  const { pagination } = await call(`GET ${keys}`, { query: '?limit=1' });
+  await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
 }
 
 async function useWebhooks(call: Calling, url: string): Promise<void> {
@@ -483,7 +510,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
   }, 300_000);
 
   async function use(): Promise<void> {
-    const client = await system.as();
+    const client = await system.as({ role: 'owner' });
     const { call, called: operationsCalled } = caller(client);
     called = operationsCalled;
     await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
@@ -497,6 +524,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
 
     const teamId = await useCatalog(call, userId);
     const values = await useFields(call);
+    await useGateway(call);
     await useWebhooks(call, receiver.url('/hook'));
     const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
     await useTimeline(call, incidentId, 1);
@@ -511,7 +539,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useLists(call);
     await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
-    for (const schema of ['incident', 'catalog']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
+    for (const schema of ['incident', 'catalog', 'gateway']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
     for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     await sweepKeyStorage(databases.get('incident')!, 24);

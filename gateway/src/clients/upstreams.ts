@@ -6,6 +6,8 @@ import { type Upstream, upstream } from './upstream.ts';
 export interface Upstreams extends ServiceClient {
   /** By the names that the API descriptions give the services. */
   readonly byService: ReadonlyMap<string, Upstream>;
+  /** Adds a service whose URL became known later. */
+  open(name: string, urls: readonly string[]): void;
   /** By the same names. */
   readonly addresses: ReadonlyMap<string, ServiceAddresses>;
 }
@@ -19,25 +21,19 @@ export function openUpstreams(options: {
   metrics: Metrics;
 }): Upstreams {
   const { log, metrics } = options;
-  const counterOf = (name: string, help: string) => {
-    const counter = new Counter({ name, help, labelNames: ['upstream'], registers: [metrics] });
-    // A counter that appears with its first failure hides that failure from `rate` and `increase`.
-    for (const service of Object.keys(options.urls)) counter.inc({ upstream: service }, 0);
-    return counter;
-  };
+  const counterOf = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['upstream'], registers: [metrics] });
   const failures = counterOf('tocsin_gateway_upstream_failures_total', 'Requests to which a service did not respond');
   const repeats = counterOf(
     'tocsin_gateway_upstream_repeats_total',
     'Requests sent a second time because the first attempt failed',
   );
-  const addresses = new Map(
-    Object.entries(options.urls).map(([name, urls]) => [
-      name,
-      serviceAddresses({ urls, onChange: (change) => logChange(log, name, change) }),
-    ]),
-  );
-  const byService = new Map(
-    [...addresses].map(([name, own]) => [
+  const addresses = new Map<string, ServiceAddresses>();
+  const byService = new Map<string, Upstream>();
+  const open = (name: string, urls: readonly string[]) => {
+    const own = serviceAddresses({ urls, onChange: (change) => logChange(log, name, change) });
+    addresses.set(name, own);
+    byService.set(
       name,
       upstream({
         name,
@@ -46,11 +42,15 @@ export function openUpstreams(options: {
         onFailure: () => failures.inc({ upstream: name }),
         onRepeat: () => repeats.inc({ upstream: name }),
       }),
-    ]),
-  );
+    );
+    // A counter that appears with its first failure hides that failure from `rate` and `increase`.
+    for (const counter of [failures, repeats]) counter.inc({ upstream: name }, 0);
+  };
+  for (const [name, urls] of Object.entries(options.urls)) open(name, urls);
   observe(metrics, addresses);
   return {
     byService,
+    open,
     addresses,
     close: () => {
       for (const { close } of addresses.values()) close();

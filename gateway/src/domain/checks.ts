@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { isSlug } from './host.ts';
 
 /** Code points. */
-const MAX_NAME_LENGTH = 255;
-const MAX_EMAIL_LENGTH = 254;
+export const MAX_NAME_LENGTH = 255;
+export const MAX_EMAIL_LENGTH = 254;
 const MAX_RATE_LIMIT = 2_147_483_647;
 /** Milliseconds. */
 const MAX_OVERLAP = 30 * 24 * 3_600_000;
@@ -31,9 +31,11 @@ export function checkName(name: string): string {
   return trimmed;
 }
 
+export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= MAX_EMAIL_LENGTH;
+
 export function checkEmail(email: string): void {
   checkText(email, 'email');
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= MAX_EMAIL_LENGTH) return;
+  if (isEmail(email)) return;
   throw invalidRequest('email', `${JSON.stringify(email)} is not an email address`);
 }
 

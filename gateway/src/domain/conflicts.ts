@@ -1,4 +1,4 @@
-import { API_ROOT, type Operation } from './route-table.ts';
+import { API_ROOT, type Operation, OWN_SERVICE } from './route-table.ts';
 
 /**
  * Returns the operations of a service of which several editions count: the union, in which the first edition that has a
@@ -19,7 +19,7 @@ export interface Conflict {
   owner: string;
 }
 
-/** What the gateway serves itself, below the root of the API. */
+/** What the gateway serves itself, below the root of the API, besides its operations. */
 const OWN_PREFIX = 'openapi.json/';
 
 /**
@@ -42,7 +42,7 @@ export function resolveConflicts(
     isOwned(one) ? 'true' : 'false',
   );
 
-  const owners = new Map([[OWN_PREFIX, 'gateway']]);
+  const owners = new Map([[OWN_PREFIX, OWN_SERVICE]]);
   const ids = new Map<string, string>();
   const operations: Operation[] = [];
   const conflicts: Conflict[] = [];

@@ -1,5 +1,6 @@
 import type { Permission } from '@tocsin/contracts';
 
+/** From the highest to the lowest. */
 export const ROLES = ['owner', 'admin', 'manager', 'member', 'viewer'] as const;
 export const SEATS = ['responder', 'none'] as const;
 
@@ -14,5 +15,7 @@ const PERMISSIONS: Record<Role, readonly Permission[]> = {
   member: [],
   viewer: [],
 };
+
+export const isAbove = (role: Role, other: Role): boolean => ROLES.indexOf(role) < ROLES.indexOf(other);
 
 export const permissionsOf = (role: Role): readonly Permission[] => PERMISSIONS[role];

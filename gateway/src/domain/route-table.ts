@@ -4,6 +4,9 @@ import { type Contract, type Cost, type Deprecation, PathTree, segmentsOf } from
 /** Every path of the API begins with it. */
 export const API_ROOT = '/api/v1/';
 
+/** The gateway itself, as the service of its own operations. */
+export const OWN_SERVICE = 'gateway';
+
 /** An operation of the API: the service that handles it, and what it requires of the caller. */
 export interface Operation {
   id: string;

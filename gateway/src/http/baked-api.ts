@@ -1,5 +1,5 @@
 import { resolveConflicts } from '../domain/conflicts.ts';
-import type { Operation } from '../domain/route-table.ts';
+import { type Operation, OWN_SERVICE } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';
 import { checkDescription, type CheckedDescription } from './check-description.ts';
 import { type Guides, readGuides } from './guides.ts';
@@ -14,14 +14,21 @@ export interface BakedApi {
 
 /**
  * Reads the files that the gateway was released with.
- * @param replaced descriptions instead of the files, by service; the other services describe nothing
+ * @param services the gateway first, as it keeps its paths, and then the names of the services
+ * @param replaced descriptions instead of the files of the services; those that it lacks describe nothing
  * @throws Error naming the file that cannot be read, what is wrong with a description, or the path that two services describe
  */
 export async function readBakedApi(
   services: readonly string[],
   replaced?: Readonly<Record<string, ApiDescription>>,
 ): Promise<BakedApi> {
-  const files = replaced === undefined ? await readDescriptions(services) : bytesOf(services, replaced);
+  const files =
+    replaced === undefined
+      ? await readDescriptions(services)
+      : {
+          ...bytesOf(services, replaced),
+          ...(await readDescriptions(services.filter((name) => name === OWN_SERVICE))),
+        };
   const descriptions = await Promise.all(
     Object.entries(files).map(async ([service, bytes]) =>
       checkDescription(service, bytes).catch((error: unknown) => {

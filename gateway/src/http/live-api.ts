@@ -3,7 +3,7 @@ import type { ServiceAddresses } from '@tocsin/http';
 import { Counter, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service-host';
 import { type Conflict, resolveConflicts, unionOf } from '../domain/conflicts.ts';
-import { type Operation, type RouteTable, routeTable } from '../domain/route-table.ts';
+import { type Operation, OWN_SERVICE, type RouteTable, routeTable } from '../domain/route-table.ts';
 import { apiDocument } from './api-document.ts';
 import type { BakedApi } from './baked-api.ts';
 import {
@@ -39,6 +39,8 @@ export function startLiveApi(options: {
   metrics: Metrics;
 }): LiveApi {
   const { baked, server, log } = options;
+  // Not read from itself: it stays as it is while this process runs.
+  const own = baked.descriptions.filter(({ service }) => service === OWN_SERVICE);
   let { operations } = baked;
   let conflicts: readonly Conflict[] = [];
   let table = routeTable(operations);
@@ -51,7 +53,7 @@ export function startLiveApi(options: {
     isStale = false;
     const previous = document;
     const newest = [...readers.values()].flatMap(({ current }) => current.slice(0, 1));
-    document = apiDocument({ descriptions: newest, operations, server, guides: baked.guides })
+    document = apiDocument({ descriptions: [...own, ...newest], operations, server, guides: baked.guides })
       .then(contentOf)
       .catch(async (error: unknown) => {
         log.error({ err: error }, 'cannot build the public description; the previous one stays');
@@ -61,7 +63,7 @@ export function startLiveApi(options: {
   };
 
   const update = () => {
-    const described = [...readers.values()].flatMap(({ current }) => unionOf(current));
+    const described = [own, ...[...readers.values()].map(({ current }) => current)].flatMap(unionOf);
     const next = resolveConflicts(described, operations);
     table = routeTable(next.operations);
     logChange(log, operations, next.operations);
@@ -72,16 +74,18 @@ export function startLiveApi(options: {
 
   const reads = observe(options.metrics, { readers: () => readers, conflicts: () => conflicts });
   const readers: ReadonlyMap<string, DescriptionReader> = new Map(
-    baked.descriptions.map((description) => {
+    baked.descriptions.flatMap((description) => {
       const { service } = description;
+      if (service === OWN_SERVICE) return [];
       const onRead = (outcome: ReadOutcome) => reads.inc({ upstream: service, outcome });
       const addresses = options.addresses.get(service);
       if (addresses === undefined) throw new Error(`there is no address of the ${service} service`);
       const { timing } = options;
-      return [
-        service,
-        startDescriptionReader({ service, addresses, baked: description, timing, log, onRead, onChange: update }),
-      ];
+      const reader = startDescriptionReader({
+        ...{ service, addresses, baked: description, timing, log, onRead },
+        onChange: update,
+      });
+      return [[service, reader] as const];
     }),
   );
 

@@ -18,6 +18,7 @@ import { type HostRules, slugOf } from '../domain/host.ts';
 import type { Operation, Resource, RouteTable } from '../domain/route-table.ts';
 import type { Forwarder } from './forwarder.ts';
 import { checkFraming } from './framing.ts';
+import type { KeyUses } from '../usecases/key-uses.ts';
 import type { Caller, Identities } from './identities.ts';
 import type { PublicPage } from './public-pages.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -27,6 +28,7 @@ export interface PublicHandlerDependencies {
   hosts: HostRules;
   trustedProxies: TrustedProxies;
   identities: Identities;
+  uses: Pick<KeyUses, 'record'>;
   limits: RateLimits;
   /** Bytes of one request body. */
   maxBodyBytes: number;
@@ -81,6 +83,7 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   context.workspace = identity.workspace;
   checkContentLength(request, dependencies.maxBodyBytes);
   context.keyId = identity.keyId;
+  dependencies.uses.record(identity.keyId);
   const resource = dependencies.routes.find(target.path);
   context.operation = resource?.operation(context.method);
   // Counted before a path without an operation is refused: the order of the checks.

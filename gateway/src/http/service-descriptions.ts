@@ -3,21 +3,22 @@ import path from 'node:path';
 import type { Prerequisite } from '@tocsin/contracts';
 import { EXTENSIONS } from '@tocsin/http';
 import { z } from 'zod';
-import { API_ROOT, type Operation } from '../domain/route-table.ts';
+import { API_ROOT, type Operation, OWN_SERVICE } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';
 
-const SERVICES = path.join(import.meta.dirname, '../../../services');
+const ROOT = path.join(import.meta.dirname, '../../..');
+const fileOf = (service: string) => `${service === OWN_SERVICE ? service : `services/${service}`}/openapi.json`;
 
 /**
- * Reads the API descriptions that are generated from the services' contracts.
+ * Reads the API descriptions that are generated from the contracts of the gateway and the services.
  * @throws Error naming the file that cannot be read
  */
 export async function readDescriptions(services: readonly string[]): Promise<Record<string, Buffer>> {
   const read = services.map(async (service): Promise<[string, Buffer]> => {
     try {
-      return [service, await readFile(path.join(SERVICES, service, 'openapi.json'))];
+      return [service, await readFile(path.join(ROOT, fileOf(service)))];
     } catch (error) {
-      throw new Error(`services/${service}/openapi.json cannot be read: run npm run generate`, { cause: error });
+      throw new Error(`${fileOf(service)} cannot be read: run npm run generate`, { cause: error });
     }
   });
   return Object.fromEntries(await Promise.all(read));

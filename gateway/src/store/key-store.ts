@@ -1,10 +1,12 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Scope } from '@tocsin/contracts';
 
 export interface ApiKey {
   id: number;
   userId: number;
+  /** Every change raises it. */
+  revision: number;
   name: string;
   /** The first characters of its token. */
   shown: string;
@@ -12,12 +14,15 @@ export interface ApiKey {
   expiresAt: Instant | null;
   revokedAt: Instant | null;
   createdAt: Instant;
+  /** To the minute, and a minute late. */
+  lastUsedAt: Instant | null;
   /** The key that a rotation replaced it by. */
   replacedBy: number | null;
 }
 
 /** A key with its owner. */
 export interface OwnedKey extends ApiKey {
+  workspaceId: number;
   /** The workspace's slug. */
   workspace: string;
   /** The owner's email address. */
@@ -28,16 +33,19 @@ export interface OwnedKey extends ApiKey {
 interface Row {
   id: number;
   user_id: number;
+  revision: number;
   name: string;
   token_shown: string;
   scopes: Scope[];
   expires_at: Instant | null;
   revoked_at: Instant | null;
   created_at: Instant;
+  last_used_at: Instant | null;
   replaced_by: number | null;
 }
 
 interface OwnedRow extends Row {
+  workspace_id: number;
   workspace: string;
   user: string;
   owner_active: boolean;
@@ -46,14 +54,38 @@ interface OwnedRow extends Row {
 const COLUMNS = [
   'id',
   'user_id',
+  'revision',
   'name',
   'token_shown',
   'scopes',
   'expires_at',
   'revoked_at',
   'created_at',
+  'last_used_at',
   'replaced_by',
 ] as const;
+
+/** A key of a list, with the key of its order. */
+export type ListedKey = ApiKey & { sortKey: string };
+
+/** The position of a key in the list: of its owner, and of the key among theirs. */
+export interface KeyPosition {
+  sortKey: string;
+  id: number;
+}
+
+const COLUMNS_OF_K = COLUMNS.map((column) => `k.${column}`);
+/** Locks the rows in the order of their IDs, so that no two gateways wait for each other. */
+const RECORD_USES = `
+  with used as (
+    select k.id, u.minute
+      from unnest($1::bigint[], $2::timestamptz[]) as u (id, minute)
+      join api_keys k on k.id = u.id
+     where k.last_used_at is null or k.last_used_at < u.minute
+     order by k.id
+       for no key update of k
+  )
+  update api_keys set last_used_at = used.minute from used where api_keys.id = used.id`;
 
 export interface KeyFilter {
   /** The workspace's slug. */
@@ -68,7 +100,8 @@ export function keyStore(db: Knex) {
       .join('users as u', 'u.id', 'k.user_id')
       .join('workspaces as w', 'w.id', 'u.workspace_id')
       .select<OwnedRow[]>([
-        ...COLUMNS.map((column) => `k.${column}`),
+        ...COLUMNS_OF_K,
+        'w.id as workspace_id',
         'w.slug as workspace',
         'u.email as user',
         'u.active as owner_active',
@@ -81,6 +114,28 @@ export function keyStore(db: Knex) {
         .where((filtered) => void (user !== undefined && filtered.whereRaw('lower(u.email) = lower(?)', [user])))
         .orderByRaw('w.slug collate "C", lower(u.email) collate "C", k.id');
       return rows.map(toOwnedKey);
+    },
+
+    /** The keys of a workspace, or of one of its users, by the owner's email address and ID, after a position. */
+    page: async (options: {
+      workspaceId: number;
+      userId: number | undefined;
+      after: KeyPosition | undefined;
+      limit: number;
+    }): Promise<ListedKey[]> => {
+      const { workspaceId, userId, after, limit } = options;
+      const query = db('users as u')
+        .join('api_keys as k', 'k.user_id', 'u.id')
+        .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
+        .select<(Row & { sort_key: string })[]>([...COLUMNS_OF_K, db.raw('lower(u.email) as sort_key')])
+        .orderByRaw('lower(u.email), k.id')
+        .limit(limit);
+      if (after !== undefined) {
+        const { sortKey, id } = after;
+        // The first condition is one that an index has; the second one is exact.
+        void query.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
+      }
+      return (await query).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
     },
 
     find: async (id: number): Promise<OwnedKey | undefined> => {
@@ -100,7 +155,9 @@ export function keyStore(db: Knex) {
     },
 
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
-    insert: async (key: Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy'> & { digest: string }): Promise<ApiKey> => {
+    insert: async (
+      key: Omit<ApiKey, 'id' | 'revision' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> & { digest: string },
+    ): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .insert({
           user_id: key.userId,
@@ -115,6 +172,14 @@ export function keyStore(db: Knex) {
       return fromRow(row as Row);
     },
 
+    change: async (id: number, properties: Partial<Pick<ApiKey, 'name' | 'scopes'>>): Promise<ApiKey> => {
+      const [row] = await db('api_keys')
+        .where({ id })
+        .update({ ...properties, revision: db.raw('revision + 1') })
+        .returning<Row[]>(COLUMNS);
+      return fromRow(row as Row);
+    },
+
     /** Ends a key at the time of its expiry or now, in favour of the key that replaces it. */
     replace: async (
       id: number,
@@ -122,7 +187,12 @@ export function keyStore(db: Knex) {
     ): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .where({ id })
-        .update({ replaced_by: change.replacedBy, expires_at: change.expiresAt, revoked_at: change.revokedAt })
+        .update({
+          replaced_by: change.replacedBy,
+          expires_at: change.expiresAt,
+          revoked_at: change.revokedAt,
+          revision: db.raw('revision + 1'),
+        })
         .returning<Row[]>(COLUMNS);
       return fromRow(row as Row);
     },
@@ -138,13 +208,18 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
-    /** A key that is already revoked keeps its first time of revocation. */
-    revoke: async (id: number, now: Instant): Promise<ApiKey | undefined> => {
+    /** For a key that is not revoked yet. */
+    revoke: async (id: number, now: Instant): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .where({ id })
-        .update({ revoked_at: db.raw('coalesce(revoked_at, ?)', [now]) })
+        .update({ revoked_at: now, revision: db.raw('revision + 1') })
         .returning<Row[]>(COLUMNS);
-      return row && fromRow(row);
+      return fromRow(row as Row);
+    },
+
+    /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
+    recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
+      await runPrepared(db, 'record-key-uses', RECORD_USES, [[...uses.keys()], [...uses.values()]]);
     },
   };
 }
@@ -152,17 +227,20 @@ export function keyStore(db: Knex) {
 const fromRow = (row: Row): ApiKey => ({
   id: row.id,
   userId: row.user_id,
+  revision: row.revision,
   name: row.name,
   shown: row.token_shown,
   scopes: row.scopes,
   expiresAt: row.expires_at,
   revokedAt: row.revoked_at,
   createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
   replacedBy: row.replaced_by,
 });
 
 const toOwnedKey = (row: OwnedRow): OwnedKey => ({
   ...fromRow(row),
+  workspaceId: row.workspace_id,
   workspace: row.workspace,
   user: row.user,
   ownerActive: row.owner_active,

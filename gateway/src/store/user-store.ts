@@ -5,6 +5,8 @@ import type { Role, Seat } from '../domain/roles.ts';
 export interface User {
   id: number;
   workspaceId: number;
+  /** Every change raises it. */
+  revision: number;
   email: string;
   name: string;
   active: boolean;
@@ -19,6 +21,7 @@ export type UserProperties = Pick<User, 'name' | 'active' | 'seat' | 'role'>;
 interface Row {
   id: number;
   workspace_id: number;
+  revision: number;
   email: string;
   name: string;
   active: boolean;
@@ -28,7 +31,23 @@ interface Row {
   updated_at: Instant;
 }
 
-const COLUMNS = ['id', 'workspace_id', 'email', 'name', 'active', 'seat', 'role', 'created_at', 'updated_at'] as const;
+const COLUMNS = [
+  'id',
+  'workspace_id',
+  'revision',
+  'email',
+  'name',
+  'active',
+  'seat',
+  'role',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** A user of a list, with the key of its order. */
+export type ListedUser = User & { sortKey: string };
+
+export type UserFilter = { [Name in 'active' | 'role' | 'seat']?: User[Name] | undefined };
 
 /** The workspace's version after the change, and the time of the change. */
 export interface ChangeMetadata {
@@ -44,6 +63,38 @@ export function userStore(db: Knex) {
         .whereRaw('lower(email) = lower(?)', [email])
         .first<Row | undefined>(COLUMNS);
       return row && fromRow(row);
+    },
+
+    find: async (workspaceId: number, id: number): Promise<User | undefined> => {
+      const row = await db('users').where({ workspace_id: workspaceId, id }).first<Row | undefined>(COLUMNS);
+      return row && fromRow(row);
+    },
+
+    /** The users of a workspace by email address, after a sort key. */
+    page: async (options: {
+      workspaceId: number;
+      filter: UserFilter;
+      after: string | undefined;
+      limit: number;
+    }): Promise<ListedUser[]> => {
+      const { workspaceId, filter, after, limit } = options;
+      const query = db('users')
+        .where({ workspace_id: workspaceId })
+        .select<(Row & { sort_key: string })[]>([...COLUMNS, db.raw('lower(email) as sort_key')])
+        .orderByRaw('lower(email)')
+        .limit(limit);
+      for (const [name, value] of Object.entries(filter)) if (value !== undefined) void query.where(name, value);
+      if (after !== undefined) void query.whereRaw('lower(email) > ?', [after]);
+      return (await query).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
+    },
+
+    /** Whether the workspace has an active owner besides this user. */
+    hasOtherOwner: async (workspaceId: number, id: number): Promise<boolean> => {
+      const other = await db('users')
+        .where({ workspace_id: workspaceId, role: 'owner', active: true })
+        .whereNot({ id })
+        .first<{ id: number } | undefined>('id');
+      return other !== undefined;
     },
 
     /** All users, or those of a workspace, with its slug; by workspace and email address. */
@@ -92,7 +143,7 @@ export function userStore(db: Knex) {
     ): Promise<User> => {
       const [row] = await db('users')
         .where({ id })
-        .update({ ...properties, version, updated_at: now })
+        .update({ ...properties, revision: db.raw('revision + 1'), version, updated_at: now })
         .returning<Row[]>(COLUMNS);
       return fromRow(row as Row);
     },
@@ -102,6 +153,7 @@ export function userStore(db: Knex) {
 const fromRow = (row: Row): User => ({
   id: row.id,
   workspaceId: row.workspace_id,
+  revision: row.revision,
   email: row.email,
   name: row.name,
   active: row.active,

@@ -127,8 +127,9 @@ export function workspaceStore(db: Knex) {
     },
 
     /** Makes other changes of the workspace's users and keys wait until the transaction ends. */
-    lock: async (id: number): Promise<void> => {
-      await db('workspaces').where({ id }).forUpdate().select('id');
+    lock: async (id: number): Promise<Workspace> => {
+      const row = await db('workspaces').where({ id }).forUpdate().first<Row>(COLUMNS);
+      return fromRow(row);
     },
 
     /** Also raises the version. */

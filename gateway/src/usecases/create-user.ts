@@ -1,37 +1,46 @@
-import { invalidState } from '@tocsin/http';
+import { DomainError } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { checkReaches } from '../domain/authority.ts';
 import { checkEmail, checkName } from '../domain/checks.ts';
 import type { Role, Seat } from '../domain/roles.ts';
 import { type User, userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
+import { type CommandContext, findManager } from './actor.ts';
 import { announceUser } from './announce.ts';
-import { getWorkspace } from './lookups.ts';
 import { checkUserQuota } from './quotas.ts';
 
 export interface NewUser {
-  /** The workspace's slug. */
-  workspace: string;
+  workspaceId: number;
   email: string;
   name: string;
   role?: Role | undefined;
   seat?: Seat | undefined;
 }
 
-/** Creates an active user, by default a member without a seat (contract: Administration). */
-export async function createUser(trx: Knex.Transaction, input: NewUser, now: Instant): Promise<User> {
-  checkEmail(input.email);
+/**
+ * Creates an active user, by default a member without a seat (contract: Users).
+ * @throws DomainError `permission_denied` for a role above the actor's, `invalid_resource_state` for an email address that
+ *   another user has, or for the quota
+ */
+export async function createUser(trx: Knex.Transaction, input: NewUser, context: CommandContext): Promise<User> {
+  const { workspaceId, email, role = 'member', seat = 'none' } = input;
+  const { actor, now } = context;
+  checkEmail(email);
   const name = checkName(input.name);
-  const { id: workspaceId } = await getWorkspace(trx, input.workspace);
   const workspace = await workspaceStore(trx).raiseVersion(workspaceId);
+  checkReaches(await findManager(trx, { workspaceId, actor }), role, 'role');
   // The workspace's row is locked, so no other user of it can be created now. A failed insert would use up an ID.
   const store = userStore(trx);
-  if ((await store.findByEmail(workspaceId, input.email)) !== undefined) {
-    throw invalidState(`A user with the email ${input.email} exists already`);
+  const existing = await store.findByEmail(workspaceId, email);
+  if (existing !== undefined) {
+    throw new DomainError('invalid_resource_state', `A user with the email ${email} exists already`, {
+      field: 'email',
+      details: { existing_id: existing.id },
+    });
   }
   await checkUserQuota(trx, { workspace, isNew: true });
   const user = await store.insert(
-    { workspaceId, email: input.email, name, active: true, role: input.role ?? 'member', seat: input.seat ?? 'none' },
+    { workspaceId, email, name, active: true, role, seat },
     { version: workspace.version, now },
   );
   await announceUser(trx, { workspace, user, now });

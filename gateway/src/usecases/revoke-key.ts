@@ -1,13 +1,21 @@
-import { notFound } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
 import { announceIdentityChange } from '../store/identity-changes.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
+import type { CommandContext } from './actor.ts';
+import { getManagedKey } from './get-managed-key.ts';
 
-/** Revokes a key for good; every gateway refuses its token within a second (contract: Administration). */
-export async function revokeKey(trx: Knex.Transaction, id: number, now: Instant): Promise<ApiKey> {
-  const key = await keyStore(trx).revoke(id, now);
-  if (key === undefined) throw notFound(`The key ${id}`);
+/**
+ * Revokes a key for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
+ * @throws DomainError as `getManagedKey`
+ */
+export async function revokeKey(
+  trx: Knex.Transaction,
+  input: { workspaceId: number; id: number },
+  { actor, now }: CommandContext,
+): Promise<ApiKey> {
+  const { key } = await getManagedKey(trx, { ...input, actor });
+  if (key.revokedAt !== null) return key;
+  const revoked = await keyStore(trx).revoke(key.id, now);
   await announceIdentityChange(trx);
-  return key;
+  return revoked;
 }

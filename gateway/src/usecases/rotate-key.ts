@@ -1,13 +1,18 @@
-import { invalidState, notFound } from '@tocsin/http';
+import { invalidState } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import { addMilliseconds } from '@tocsin/runtime';
+import { checkScopesWithin } from '../domain/authority.ts';
 import { checkExpiry, checkOverlap } from '../domain/checks.ts';
 import { digestOf, generateToken, shownPart } from '../domain/token.ts';
 import { announceIdentityChange } from '../store/identity-changes.ts';
-import { keyStore, type OwnedKey } from '../store/key-store.ts';
-import { getKey } from './lookups.ts';
+import { type ApiKey, keyStore } from '../store/key-store.ts';
+import type { CommandContext } from './actor.ts';
+import type { KeyWithToken } from './create-key.ts';
+import { checkValid, getManagedKey } from './get-managed-key.ts';
+import { checkKeyQuota } from './quotas.ts';
 
 export interface KeyRotation {
+  workspaceId: number;
   id: number;
   /** How long the old token stays valid; milliseconds, 0: it is revoked at once. */
   overlap: number;
@@ -15,42 +20,45 @@ export interface KeyRotation {
   expires?: string | undefined;
 }
 
-export interface RotatedKey {
-  key: OwnedKey;
-  /** Returned only here. */
-  token: string;
-  replaced: OwnedKey;
+export interface RotatedKey extends KeyWithToken {
+  replaced: ApiKey;
 }
 
 /**
- * Creates a key with the owner, name and scopes of another one, which ends after the overlap (contract: Administration).
- * @throws DomainError `not_found`, or `invalid_resource_state` for a key that has ended or was replaced before
+ * Creates a key with the owner, name and scopes of another one, which ends after the overlap (contract: API keys).
+ * @throws DomainError as `getManagedKey`; `missing_scope` for a key that has scopes which the acting key lacks;
+ *   `invalid_resource_state` for a key that has ended or was replaced before, and for the quota
  */
-export async function rotateKey(trx: Knex.Transaction, input: KeyRotation, now: Instant): Promise<RotatedKey> {
+export async function rotateKey(
+  trx: Knex.Transaction,
+  input: KeyRotation,
+  context: CommandContext,
+): Promise<RotatedKey> {
+  const { actor, now } = context;
   checkOverlap(input.overlap);
-  const store = keyStore(trx);
-  const old = await store.findForUpdate(input.id);
-  if (old === undefined) throw notFound(`The key ${input.id}`);
+  const expires = input.expires === undefined ? undefined : checkExpiry(input.expires, now);
+  const { workspace, key: old, owner } = await getManagedKey(trx, { ...input, actor });
+  // Its token is a new one with these scopes.
+  if (actor.type === 'user') checkScopesWithin(actor.scopes, old.scopes);
   if (old.replacedBy !== null) throw invalidState(`The key ${old.id} was replaced by the key ${old.replacedBy}`);
-  if (old.revokedAt !== null) throw invalidState(`The key ${old.id} is revoked`);
-  if (old.expiresAt !== null && old.expiresAt <= now) throw invalidState(`The key ${old.id} has expired`);
-  const expiresAt = input.expires === undefined ? old.expiresAt : checkExpiry(input.expires, now);
-  const { user, ownerActive } = await getKey(trx, old.id);
-  if (!ownerActive) throw invalidState(`The user ${user} is deactivated`);
+  checkValid(old, now);
+  if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
+  if (input.overlap > 0) await checkKeyQuota(trx, { workspace, now });
 
+  const store = keyStore(trx);
   const token = generateToken();
   const { userId, name, scopes } = old;
-  const { id } = await store.insert({
-    ...{ userId, name, scopes, expiresAt, createdAt: now },
+  const key = await store.insert({
+    ...{ userId, name, scopes, expiresAt: expires ?? old.expiresAt, createdAt: now },
     shown: shownPart(token),
     digest: digestOf(token),
   });
   const end = addMilliseconds(now, input.overlap);
-  await store.replace(old.id, {
-    replacedBy: id,
+  const replaced = await store.replace(old.id, {
+    replacedBy: key.id,
     expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
     revokedAt: input.overlap === 0 ? now : null,
   });
   await announceIdentityChange(trx);
-  return { key: await getKey(trx, id), token, replaced: await getKey(trx, old.id) };
+  return { key, token, replaced };
 }

@@ -8,7 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
-import { SERVICE_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../apps.ts';
 import { checkRelease, lastRelease } from '../compat/last-release.ts';
 import { breakingChanges } from './compare-api.ts';
 
@@ -56,7 +56,7 @@ const countOperations = ({ paths }: ApiDescription) =>
   Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
 
 const release = lastRelease();
-const description = await readPublicDescription(SERVICE_NAMES, 'https://{workspace}.tocsin.example');
+const description = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
 if (process.argv.includes('--release')) {
   if (release === undefined) throw new Error('CHANGELOG.md has no release');
   await writeFile(BASELINE, `${baselineOf(release, description)}\n`);

@@ -6,7 +6,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
-import { SERVICE_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../apps.ts';
 import { describedProperties, responsesOf } from './described-properties.ts';
 
 interface Result {
@@ -59,7 +59,7 @@ function examples(description: ApiDescription): Result {
   };
 }
 
-const description = await readPublicDescription(SERVICE_NAMES, 'https://{workspace}.tocsin.example');
+const description = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
 const results = [
   await redocly(description),
   await spectralRules(description),

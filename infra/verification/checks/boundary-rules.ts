@@ -53,7 +53,7 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
 const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
 /** Texts and examples of the API description, which its generator finds by their names. */
-const DOCUMENTATION = '^services/[^/]+/src/(?:http/|[^/]+/http/)(?:documentation|examples)[.]ts$';
+const DOCUMENTATION = '^(?:gateway|services/[^/]+)/src/(?:http/|[^/]+/http/)(?:documentation|examples)[.]ts$';
 /** Worker threads start from their own file; no module imports it. */
 const WORKER_THREADS = '^services/[^/]+/src/[^/]+/clients/[^/]+-worker[.]ts$';
 

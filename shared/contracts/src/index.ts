@@ -44,6 +44,8 @@ export {
   type LastIncidentNumber,
   newServiceTiers,
   type NewServiceTiers,
+  quotaUse,
+  type QuotaUse,
   serviceTier,
   storedServiceTiers,
   type StoredServiceTiers,
@@ -53,6 +55,7 @@ export {
   type UnmanagedReferences,
   userChangePage,
   type UserChangePage,
+  workspaceQuery,
 } from './internal.ts';
 export {
   incidentChange,
@@ -90,6 +93,7 @@ export {
 } from './limits.ts';
 export { boundedText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';
 export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
-export { ARCHIVED_FACTOR, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
+export { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
+export { fold } from './fold.ts';
 export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';
 export { callersOf, SERVICE_CALLS, SERVICE_NAMES, type ServiceName, SERVICES } from './service-calls.ts';

@@ -15,6 +15,7 @@ export const INTERNAL_PATHS = {
   committedServiceTiers: '/internal/configuration/service-tiers',
   configurationChanges: '/internal/configuration-changes',
   lastIncidentNumber: '/internal/last-incident-number',
+  quotaUse: '/internal/quota-use',
 } as const;
 
 const version = z.int().min(0);
@@ -29,12 +30,13 @@ export const changePageQuery = z.strictObject({
     .optional(),
 });
 
+/** The query of paths about a workspace. */
+export const workspaceQuery = z.strictObject({ workspace_id: z.int().min(1) });
+
 export const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
 
 /** A tier as the configuration of a workspace has it. */
 const configuredTier = serviceTier.extend({ description: z.string() });
-
-const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });
 
 /**
  * The tiers of a workspace as the catalog stores them. `prepared` becomes `tiers` if, and only if, the incident service
@@ -48,7 +50,7 @@ export const storedServiceTiers = z.object({
 });
 
 /** A list of tiers to prepare, within the transaction of the incident service that changes the configuration. */
-export const newServiceTiers = ofWorkspace.extend({
+export const newServiceTiers = workspaceQuery.extend({
   /** The version that the sender has read; with another one nothing is prepared. */
   read_version: version,
   /** The version of the latest list that the incident service has committed. */
@@ -72,7 +74,7 @@ export const tiersPreparation = z.discriminatedUnion('outcome', [
 export const committedServiceTiers = z.object({ version });
 
 /** Names the workspace whose configuration has changed. */
-export const changedConfiguration = ofWorkspace;
+export const changedConfiguration = workspaceQuery;
 
 /**
  * A page of changes. With `next` null, the replica has the owner's `version`; otherwise it has all changes up to `version`,
@@ -99,6 +101,9 @@ export const unmanagedReferences = z.object({
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 
+/** How much a workspace uses of the quotas that a service enforces, by their names. */
+export const quotaUse = z.object({ used: z.record(z.string().max(64), z.int().min(0)) });
+
 export type CatalogChangePage = z.infer<typeof catalogChangePage>;
 export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;
 export type UserChangePage = z.infer<typeof userChangePage>;
@@ -109,3 +114,4 @@ export type StoredServiceTiers = z.infer<typeof storedServiceTiers>;
 export type NewServiceTiers = z.infer<typeof newServiceTiers>;
 export type TiersPreparation = z.infer<typeof tiersPreparation>;
 export type CommittedServiceTiers = z.infer<typeof committedServiceTiers>;
+export type QuotaUse = z.infer<typeof quotaUse>;

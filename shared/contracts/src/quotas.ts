@@ -18,8 +18,11 @@ export const QUOTAS = {
   /** Active users. */
   users: 10_000,
   /** API keys that are neither revoked nor expired. */
-  api_keys: 1_000,
+  api_keys: 100,
 } as const satisfies Record<string, number | null>;
+
+/** More rows than these are not counted when somebody asks how much of a quota is used. */
+export const MAX_COUNTED_USE = 100_000;
 
 export type QuotaName = keyof typeof QUOTAS;
 

@@ -10,6 +10,9 @@ export const SCOPES = [
   'custom_fields:read',
   'custom_fields:write',
   'webhooks:manage',
+  'users:read',
+  'users:write',
+  'api_keys:manage',
   'configuration:read',
   'configuration:write',
 ] as const;

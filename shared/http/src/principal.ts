@@ -26,7 +26,7 @@ export function signPrincipal(keyring: Keyring, principal: Principal | ServicePr
 export interface PrincipalVerifier {
   /** The user, if the gateway signed the header. */
   user(header: string | undefined): Principal | undefined;
-  /** The name of the calling service, if it is one of `callers`. */
+  /** The name of the calling service, or `gateway`, if it is one of `callers`. */
   service(header: string | undefined, callers: readonly string[]): string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface PrincipalVerifier {
 const CACHE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens the keys for requests to `audience`: the gateway's, except for the gateway itself, and those of its callers.
+ * Opens the keys for requests to `audience`: the gateway's, and those of its callers.
  * @throws ConfigError if one of them is missing
  */
 export function openPrincipalVerifier(options: {
@@ -44,11 +44,14 @@ export function openPrincipalVerifier(options: {
   callers: readonly string[];
 }): PrincipalVerifier {
   const keyringOf = (issuer: string) => openKeyring(options.secretKeys, principalPurpose(issuer, options.audience));
-  const gateway = options.audience === 'gateway' ? undefined : cachingVerifier(keyringOf('gateway'));
-  const services = options.callers.map((name) => ({ name, verify: cachingVerifier(keyringOf(name)) }));
+  const gateway = cachingVerifier(keyringOf('gateway'));
+  const services = [
+    { name: 'gateway', verify: gateway },
+    ...options.callers.map((name) => ({ name, verify: cachingVerifier(keyringOf(name)) })),
+  ];
   return {
     user: (header) => {
-      const principal = gateway?.(header);
+      const principal = gateway(header);
       return principal?.kind === 'user' ? principal : undefined;
     },
     service: (header, callers) =>

@@ -1,4 +1,4 @@
-import { ARCHIVED_FACTOR, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
 import { DomainError, quotaExceeded } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/postgres';
 import { numberedSlug, type SlugChoice } from './slug.ts';
@@ -56,6 +56,9 @@ export function resourceTable<Kind extends { id: number; revision: number; slug:
         throw quotaExceeded(quota, `at most ${ARCHIVED_FACTOR * limit} ${kinds} with the archived ones`, field);
       }
     },
+
+    /** How much of the quota is used. */
+    countActive: async (): Promise<number> => (await count(MAX_COUNTED_USE)).active,
 
     /** Locks a row, if it exists, until the transaction ends. */
     async lock(id: number): Promise<void> {

@@ -44,7 +44,7 @@ export interface ServiceConfig {
   namespace: string;
   database: Pick<DatabaseOptions, 'url' | 'poolSize' | 'deadlines'>;
   amqpUrl: string;
-  /** Default: those of the contract. The gateway has neither operations of its own nor an inbox. */
+  /** Default: those of the contract. */
   serviceLimits?: ServiceLimits;
 }
 

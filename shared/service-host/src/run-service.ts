@@ -110,7 +110,7 @@ interface OpenServers<Name extends string> {
 /** The service's own server opens first: health and internal routes work before the other servers accept requests. */
 async function openServers<Name extends string>(
   own: ServerSpec,
-  additional: Readonly<Record<Name, ServerSpec>> | undefined,
+  additional: ServiceSpec<Name>['servers'],
 ): Promise<OpenServers<Name>> {
   const ownServer = await listen(own.handler, own.address);
   const others = new Map<string, HttpServer>();
@@ -121,7 +121,9 @@ async function openServers<Name extends string>(
     for (const server of all) await server.close();
   };
   try {
-    for (const [name, { handler, address, onConnection }] of Object.entries<ServerSpec>(additional ?? {})) {
+    for (const [name, { handler, address, onConnection }] of Object.entries<ServerSpec>(
+      additional?.(ownServer.url) ?? {},
+    )) {
       others.set(name, await listen(handler, address, onConnection));
     }
   } catch (error) {

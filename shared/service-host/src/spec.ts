@@ -56,9 +56,10 @@ export interface ServiceSpec<Name extends string = never> {
   /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */
   address?: ServerSpec['address'];
   /**
-   * Additional servers, by name. They open after the service's own server and are drained before it, in their order.
+   * Additional servers, by name. They open after the service's own server, whose URL they are given, and are drained
+   * before it, in their order.
    */
-  servers?: Readonly<Record<Name, ServerSpec>>;
+  servers?: (ownUrl: string) => Readonly<Record<Name, ServerSpec>>;
   /** With consumers, expired inbox rows are deleted as well. */
   consumers?: readonly (ConsumerSpec | BatchConsumerSpec)[];
   periodicTasks?: readonly PeriodicTaskSpec[];

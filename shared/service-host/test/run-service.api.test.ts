@@ -123,18 +123,18 @@ test('additional servers are drained before the own one, which serves until then
   const arrived = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const app = await run({
-    servers: {
+    servers: (ownUrl) => ({
       public: {
         address,
         handler: (_request, response) => {
           arrived.resolve();
-          void gate.promise.then(() => {
-            order.push('public request');
+          void gate.promise.then(async () => {
+            order.push(`public request, with the own server ${(await httpClient(ownUrl).get('/healthz')).body.status}`);
             response.end('{}');
           });
         },
       },
-    },
+    }),
   });
   const response = httpClient(app.serverUrls.public).get('/');
   await arrived.promise;
@@ -146,7 +146,13 @@ test('additional servers are drained before the own one, which serves until then
   gate.resolve();
   expect((await response).status).toBe(200);
   await stopped;
-  expect(order).toEqual(['dispatcher', 'public request', 'worker', 'first client', 'second client']);
+  expect(order).toEqual([
+    'dispatcher',
+    'public request, with the own server ok',
+    'worker',
+    'first client',
+    'second client',
+  ]);
   await expect(fetch(app.url)).rejects.toThrow('fetch failed');
   await expect(base.database.raw('select 1')).rejects.toThrow(closed);
 });
@@ -159,7 +165,7 @@ test('if an additional server cannot bind its address, everything else is closed
   const { base, order, run } = probe();
   const starting = run({
     address: { ...address, port: free.port },
-    servers: { first: { handler, address }, second: { handler, address: { ...address, port: taken.port } } },
+    servers: () => ({ first: { handler, address }, second: { handler, address: { ...address, port: taken.port } } }),
   });
   await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
   expect(order).toEqual(['dispatcher', 'worker', 'first client', 'second client']);

@@ -3,11 +3,14 @@ import {
   changePageQuery,
   INTERNAL_PATHS,
   newServiceTiers,
+  type QuotaUse,
   type StoredServiceTiers,
   type TiersPreparation,
+  workspaceQuery,
 } from '@tocsin/contracts';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
-import { z } from 'zod';
+import { serviceStore } from '../store/service-store.ts';
+import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { prepareTiers, readStoredTiers } from '../usecases/prepare-tiers.ts';
 import { readCatalogChangePage } from '../usecases/read-changes.ts';
@@ -25,7 +28,7 @@ export function internalRoutes({ dependencies }: { dependencies: Dependencies })
     internalRoute({
       path: INTERNAL_PATHS.serviceTiers,
       callers: ['incident'],
-      query: z.strictObject({ workspace_id: z.int().min(1) }),
+      query: workspaceQuery,
       handle: async ({ workspace_id: workspaceId }): Promise<StoredServiceTiers> =>
         readStoredTiers(dependencies.database, workspaceId),
     }),
@@ -34,6 +37,16 @@ export function internalRoutes({ dependencies }: { dependencies: Dependencies })
       callers: ['incident'],
       body: newServiceTiers,
       handle: async (list): Promise<TiersPreparation> => prepareTiers(dependencies.database, list),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.quotaUse,
+      callers: ['gateway'],
+      query: workspaceQuery,
+      handle: async ({ workspace_id: id }): Promise<QuotaUse> => {
+        const stores = [teamStore(dependencies.database, id), serviceStore(dependencies.database, id)];
+        const [teams = 0, services = 0] = await Promise.all(stores.map(async ({ countActive }) => countActive()));
+        return { used: { teams, services } };
+      },
     }),
   ];
 }

@@ -48,7 +48,7 @@ export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]
 
 /** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
-  const { lock, checkQuota, resolveSlug, insert, update } = resourceTable<Service>(db, {
+  const { lock, checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Service>(db, {
     table: 'services',
     label: 'service',
     quota: 'services',
@@ -81,6 +81,7 @@ export function serviceStore(db: Knex, workspaceId: number) {
     },
 
     checkQuota,
+    countActive,
     resolveSlug,
     insert,
     update,

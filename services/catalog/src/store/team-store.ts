@@ -38,7 +38,7 @@ export interface TeamPosition {
 
 /** The teams of one workspace, over a pool or a transaction. */
 export function teamStore(db: Knex, workspaceId: number) {
-  const { checkQuota, resolveSlug, insert, update } = resourceTable<Team>(db, {
+  const { checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Team>(db, {
     table: 'teams',
     label: 'team',
     quota: 'teams',
@@ -126,6 +126,7 @@ export function teamStore(db: Knex, workspaceId: number) {
     },
 
     checkQuota,
+    countActive,
     resolveSlug,
     insert,
     update,

@@ -1,5 +1,12 @@
-import { changePageQuery, type CustomFieldChangePage, INTERNAL_PATHS } from '@tocsin/contracts';
+import {
+  changePageQuery,
+  type CustomFieldChangePage,
+  INTERNAL_PATHS,
+  type QuotaUse,
+  workspaceQuery,
+} from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
+import { fieldStore } from '../store/field-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { readFieldChangePage } from '../usecases/read-changes.ts';
 
@@ -12,6 +19,14 @@ export function internalRoutes(dependencies: Dependencies) {
       query: changePageQuery,
       handle: async ({ workspace_id: workspaceId, since, after }): Promise<CustomFieldChangePage> =>
         readFieldChangePage(dependencies, { workspaceId, since, after }),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.quotaUse,
+      callers: ['gateway'],
+      query: workspaceQuery,
+      handle: async ({ workspace_id: id }): Promise<QuotaUse> => ({
+        used: { custom_fields: await fieldStore(dependencies.database, id).countActive() },
+      }),
     }),
   ];
 }

@@ -59,7 +59,7 @@ const MAX_SORT_ORDER = 2_147_483_647;
 
 /** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const { checkQuota, resolveSlug, insert, update } = resourceTable<Field>(db, {
+  const { checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Field>(db, {
     table: 'definitions',
     label: 'custom field',
     quota: 'custom_fields',
@@ -82,6 +82,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
       toFoundField(await fields().where({ id }).forUpdate().first<FieldRow | undefined>(COLUMNS.names)),
 
     checkQuota,
+    countActive,
     resolveSlug,
     insert,
     update,

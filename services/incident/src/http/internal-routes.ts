@@ -2,16 +2,18 @@ import {
   type CommittedServiceTiers,
   INTERNAL_PATHS,
   type LastIncidentNumber,
+  type QuotaUse,
   type UnmanagedReferences,
+  workspaceQuery,
 } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
-import { z } from 'zod';
 import { committedTiersVersion } from '../configuration/store/configuration-store.ts';
 import { lastNumber } from '../incidents/store/last-number.ts';
 import { unmanagedReferences } from '../incidents/store/service-references.ts';
+import { storageStore } from '../storage/store/storage-store.ts';
 import type { Dependencies } from '../dependencies.ts';
 
-const ofWorkspace = z.strictObject({ workspace_id: z.int().min(1) });
+const MEBIBYTE = 1_048_576;
 
 /** The routes for other services. */
 export function internalRoutes({ dependencies: { database, replicas } }: { dependencies: Dependencies }) {
@@ -19,7 +21,7 @@ export function internalRoutes({ dependencies: { database, replicas } }: { depen
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
       callers: ['catalog'],
-      query: ofWorkspace,
+      query: workspaceQuery,
       handle: async ({ workspace_id: id }): Promise<UnmanagedReferences> => {
         // A new service must count as managed. Version 0: the catalog's own version is enough.
         await replicas.refresh({ id, version: 0 }, 'catalog');
@@ -29,16 +31,25 @@ export function internalRoutes({ dependencies: { database, replicas } }: { depen
     internalRoute({
       path: INTERNAL_PATHS.lastIncidentNumber,
       callers: ['webhook'],
-      query: ofWorkspace,
+      query: workspaceQuery,
       handle: async ({ workspace_id: id }): Promise<LastIncidentNumber> => ({ number: await lastNumber(database, id) }),
     }),
     internalRoute({
       path: INTERNAL_PATHS.committedServiceTiers,
       callers: ['catalog'],
-      query: ofWorkspace,
+      query: workspaceQuery,
       handle: async ({ workspace_id: id }): Promise<CommittedServiceTiers> => ({
         version: await committedTiersVersion(database, id),
       }),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.quotaUse,
+      callers: ['gateway'],
+      query: workspaceQuery,
+      handle: async ({ workspace_id: id }): Promise<QuotaUse> => {
+        const [incidents, bytes] = await Promise.all([lastNumber(database, id), storageStore(database).stored(id)]);
+        return { used: { incidents, storage_mb: Math.ceil(bytes / MEBIBYTE) } };
+      },
     }),
   ];
 }

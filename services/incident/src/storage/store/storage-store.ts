@@ -97,6 +97,14 @@ export function storageStore(db: Knex) {
       return rows.map((row) => ({ workspaceId: row.workspace_id, bytes: row.bytes }));
     },
 
+    /** About how many bytes a workspace stores. */
+    async stored(workspaceId: number): Promise<number> {
+      const row = await db('workspace_storage as stored')
+        .where({ workspace_id: workspaceId })
+        .first<{ bytes: number } | undefined>(db.raw(STORED));
+      return row?.bytes ?? 0;
+    },
+
     /** Requests a measurement of workspaces that were not measured in the last seconds. */
     async requestMeasurement(workspaceIds: readonly number[]): Promise<void> {
       await db('workspace_storage')

@@ -1,0 +1,97 @@
+import { parseTimestamp } from '@tocsin/contracts';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
+import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { createKey, type KeyWithToken } from '../usecases/create-key.ts';
+import type { KeyUses } from '../usecases/key-uses.ts';
+import { getVisibleKey, visibleOwner } from '../usecases/get-visible-key.ts';
+import { revokeKey } from '../usecases/revoke-key.ts';
+import { rotateKey } from '../usecases/rotate-key.ts';
+import { type Dependencies, runCommand, runCreate } from '../usecases/run-command.ts';
+import { setKey } from '../usecases/set-key.ts';
+import { contracts, type GatewayApi } from './contracts.ts';
+import type { SealedTokens } from './sealed-tokens.ts';
+import { keyView } from './views.ts';
+
+const { path } = contracts.listApiKeys;
+const HOUR = 3_600_000;
+
+export function keyHandlers({
+  dependencies,
+  uses,
+  cursors,
+  tokens,
+}: {
+  dependencies: Dependencies;
+  uses: Pick<KeyUses, 'find'>;
+  cursors: Cursors;
+  tokens: SealedTokens;
+}): Pick<GatewayApi, 'listApiKeys' | 'createApiKey' | 'getApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
+  const { database } = dependencies;
+  const positions = cursorsOf(cursors, { name: 'owner', keys: ['text', 'integer'] });
+  const view = (key: ApiKey) => keyView(key, uses.find(key.id));
+  const reply = (key: ApiKey) => ({ body: { api_key: view(key) }, revision: key.revision });
+  const outcome = (status: number, { key, token }: KeyWithToken) => ({
+    status,
+    text: tokens.seal(view(key), token),
+    revision: key.revision,
+  });
+  return {
+    listApiKeys: async ({ principal, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+      const workspaceId = principal.workspace.id;
+      const userId = visibleOwner(principal);
+      const scope = { workspaceId, path, filters: { userId } };
+      const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
+      const { rows, pagination } = await buildPage({
+        listed: await keyStore(database).page({
+          ...{ workspaceId, userId },
+          after: after && { sortKey: after[0], id: after[1] },
+          limit: limit + 1,
+        }),
+        limit,
+        view,
+        nextCursor: ({ sortKey, id }) => positions.encode([sortKey, id], scope),
+      });
+      return { body: { api_keys: rows, pagination } };
+    },
+
+    createApiKey: async (request) => {
+      const { principal, body } = request;
+      const { user_id: userId = principal.user_id, expires_at: expires, name, scopes } = body;
+      const stored = await idempotently(database, request, async (key) =>
+        runCreate(dependencies, { principal, key }, async (trx, context) => {
+          const input = { workspaceId: principal.workspace.id, userId, name, scopes };
+          return outcome(201, await createKey(trx, { ...input, expires: parseTimestamp(expires ?? '') }, context));
+        }),
+      );
+      return tokens.reveal(stored);
+    },
+
+    getApiKey: async ({ principal, params: { id } }) => reply(await getVisibleKey(database, principal, id)),
+
+    updateApiKey: async ({ principal, params: { id }, expectedRevision, body }) =>
+      reply(
+        await runCommand(dependencies, principal, async (trx, context) =>
+          setKey(trx, { workspaceId: principal.workspace.id, id, expectedRevision, ...body }, context),
+        ),
+      ),
+
+    rotateApiKey: async (request) => {
+      const { principal, params, body } = request;
+      const stored = await idempotently(database, request, async (key) =>
+        runCreate(dependencies, { principal, key }, async (trx, context) => {
+          const rotation = { workspaceId: principal.workspace.id, id: params.id };
+          const overlap = (body.overlap_hours ?? 0) * HOUR;
+          return outcome(200, await rotateKey(trx, { ...rotation, overlap }, context));
+        }),
+      );
+      return tokens.reveal(stored);
+    },
+
+    revokeApiKey: async ({ principal, params: { id } }) =>
+      reply(
+        await runCommand(dependencies, principal, async (trx, context) =>
+          revokeKey(trx, { workspaceId: principal.workspace.id, id }, context),
+        ),
+      ),
+  };
+}

@@ -1,0 +1,18 @@
+import { type Cursors, implement, type Route } from '@tocsin/http';
+import type { QuotaUses } from '../clients/quota-uses.ts';
+import type { KeyUses } from '../usecases/key-uses.ts';
+import type { Dependencies } from '../usecases/run-command.ts';
+import { contracts } from './contracts.ts';
+import { keyHandlers } from './key-handlers.ts';
+import { meHandlers } from './me-handlers.ts';
+import type { SealedTokens } from './sealed-tokens.ts';
+import { userHandlers } from './user-handlers.ts';
+
+/** Every command and query of the gateway's own API. */
+export const routes = (options: {
+  dependencies: Dependencies;
+  quotas: Pick<QuotaUses, 'read'>;
+  uses: Pick<KeyUses, 'find'>;
+  cursors: Cursors;
+  tokens: SealedTokens;
+}): Route[] => implement(contracts, { ...meHandlers(options), ...userHandlers(options), ...keyHandlers(options) });

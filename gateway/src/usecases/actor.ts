@@ -1,0 +1,41 @@
+import { DomainError } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import { checkManages } from '../domain/authority.ts';
+import { type User, userStore } from '../store/user-store.ts';
+
+/** Who changes something: an operator, with the admin command, or a user of the workspace, with an API key. */
+export type Actor =
+  | { readonly type: 'operator' }
+  | { readonly type: 'user'; readonly userId: number; readonly keyId: number; readonly scopes: readonly string[] };
+
+/** What a command needs besides its input. */
+export interface CommandContext {
+  actor: Actor;
+  now: Instant;
+}
+
+/**
+ * Returns the acting user as it is now, or undefined for an operator. The transaction has locked the workspace's row, so
+ * the user's role stays what it is.
+ * @throws DomainError `permission_denied` for a user who was deactivated in the meantime
+ */
+export async function findActingUser(
+  trx: Knex.Transaction,
+  { workspaceId, actor }: { workspaceId: number; actor: Actor },
+): Promise<User | undefined> {
+  if (actor.type === 'operator') return undefined;
+  const user = await userStore(trx).find(workspaceId, actor.userId);
+  if (user?.active !== true) throw new DomainError('permission_denied', "The token's owner is deactivated");
+  return user;
+}
+
+/** The same for a command that needs `manage_settings`. @throws DomainError `missing_role_permission`, too */
+export async function findManager(
+  trx: Knex.Transaction,
+  options: { workspaceId: number; actor: Actor },
+): Promise<User | undefined> {
+  const user = await findActingUser(trx, options);
+  checkManages(user);
+  return user;
+}
