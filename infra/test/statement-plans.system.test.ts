@@ -111,7 +111,8 @@ const parameters = (query: Record<string, string>) => `?${new URLSearchParams(qu
 
 async function useCatalog(call: Calling, userId: number): Promise<number> {
   const make = async (name: string, more: object = {}) =>
-    (await call('POST /api/v1/teams', { body: { name, ...more }, headers: keyed(name) })).team;
+    (await call('POST /api/v1/teams', { body: { name, external_id: `ext-${name}`, ...more }, headers: keyed(name) }))
+      .team;
   const team = await make('Payments');
   const other = await make('Other', { parent_team_id: team.id });
   await make('Third');
@@ -128,10 +129,14 @@ async function useCatalog(call: Calling, userId: number): Promise<number> {
   for (const list of ['teams', 'services']) {
     if (list === 'services') {
       for (const [name, tier] of Object.entries({ checkout: 't0', search: 't2', mail: 't2' })) {
-        const body = { name, tier, owner_team_id: team.id };
+        const body = { name, tier, owner_team_id: team.id, external_id: `ext-${name}` };
         const { service } = await call('POST /api/v1/services', { body, headers: keyed(name) });
         await call('GET /api/v1/services/{id}', { ids: [service.id] });
-        await call('PATCH /api/v1/services/{id}', { ids: [service.id], body: { tags: ['x'] }, headers: at(1) });
+        await call('PATCH /api/v1/services/{id}', {
+          ids: [service.id],
+          body: { tags: ['x'], external_id: name },
+          headers: at(1),
+        });
         await call('DELETE /api/v1/services/{id}', { ids: [service.id] });
         await call('POST /api/v1/services/{id}/restore', { ids: [service.id] });
       }
@@ -140,6 +145,16 @@ async function useCatalog(call: Calling, userId: number): Promise<number> {
     await call(`GET /api/v1/${list}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
     await call(`GET /api/v1/${list}`, { query: '?include_archived=true' });
   }
+  for (const filter of [
+    { q: 'check' },
+    { q: 'checkout service' },
+    { owner_team_id: String(team.id) },
+    { tier: 't0' },
+    { external_id: 'ext-search' },
+  ]) {
+    await call('GET /api/v1/services', { query: parameters(filter) });
+  }
+  await call('GET /api/v1/teams', { query: '?external_id=ext-Third' });
   await call('GET /api/v1/configuration/service-tiers');
   return team.id;
 }
@@ -164,13 +179,24 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
   const values = [];
   for (const [type, value] of Object.entries(FIELDS)) {
     const config = type.endsWith('select') ? { config: { options: ['a', 'b'] } } : {};
-    const body = { name: type, slug: type, field_type: type, show_on_creation: true, ...config };
+    const body = {
+      name: type,
+      slug: type,
+      field_type: type,
+      show_on_creation: true,
+      external_id: `ext-${type}`,
+      ...config,
+    };
     const { field } = await call('POST /api/v1/custom-fields', { body });
     values.push({ field_id: field.id, value });
     if (type !== 'number') continue;
     const ids = [field.id];
     await call('GET /api/v1/custom-fields/{id}', { ids });
-    await call('PATCH /api/v1/custom-fields/{id}', { ids, body: { description: 'x' }, headers: at(1) });
+    await call('PATCH /api/v1/custom-fields/{id}', {
+      ids,
+      body: { description: 'x', external_id: 'ext' },
+      headers: at(1),
+    });
     await call('DELETE /api/v1/custom-fields/{id}', { ids });
     await call('POST /api/v1/custom-fields/{id}/restore', { ids });
   }
@@ -185,6 +211,7 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
   const { pagination } = await call('GET /api/v1/custom-fields', { query: '?limit=1' });
   await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
   await call('GET /api/v1/custom-fields', { query: '?include_archived=true' });
+  await call('GET /api/v1/custom-fields', { query: '?external_id=ext-string' });
   return values;
 }
 

@@ -77,6 +77,15 @@ const reference: Property = {
   nullable: true,
 };
 
+const externalId: Property = {
+  accepted: [
+    [' x ', 'x'],
+    [` ${long(200)}`, long(200)],
+  ],
+  refused: [[''], ['  '], [long(201)], ['\0'], ...NOT_TEXT.map((v) => [v] as [unknown])],
+  nullable: true,
+};
+
 const SERVICE: Record<string, Property> = {
   name,
   description,
@@ -87,22 +96,13 @@ const SERVICE: Record<string, Property> = {
     nullable: false,
   },
   tags: names,
-  external_id: {
-    accepted: [
-      [' x ', 'x'],
-      ['  ', ''],
-      ['', ''],
-      [` ${long(255)}`, long(255)],
-    ],
-    refused: [[long(256)], ['\0'], ...NOT_TEXT.map((v) => [v] as [unknown])],
-    nullable: true,
-  },
+  external_id: externalId,
   observability_names: {
     ...names,
     accepted: [...names.accepted, [[], undefined], [['', ' '], undefined]],
   },
 };
-const TEAM: Record<string, Property> = { name, description, parent_team_id: reference };
+const TEAM: Record<string, Property> = { name, description, parent_team_id: reference, external_id: externalId };
 
 describe.each([
   ['service' as const, SERVICE],
@@ -118,11 +118,13 @@ describe.each([
         const made = await client.post(path, body);
         expect([given, made.status]).toEqual([given, 201]);
         expect(made.body[kind][field]).toEqual(returned);
-        const blank = await create(client, kind, { name: 'blank' });
-        const changed = await client.patch(`${path}/${blank.id}`, { [field]: given }, at(1));
+        // In another workspace, because an external ID is unique.
+        const other = service.as(newWorkspace());
+        const blank = await create(other, kind, { name: 'blank' });
+        const changed = await other.patch(`${path}/${blank.id}`, { [field]: given }, at(1));
         expect([given, changed.status]).toEqual([given, 200]);
         expect(changed.body[kind][field]).toEqual(returned);
-        expect((await client.get(`${path}/${blank.id}`)).body).toStrictEqual(changed.body);
+        expect((await other.get(`${path}/${blank.id}`)).body).toStrictEqual(changed.body);
       }
     });
 

@@ -73,8 +73,8 @@ describe('creating a service', () => {
       tags: [],
     });
     expect(Object.keys(body.service)).toEqual(BARE);
-    const { body: empty } = await client.post(PATH, { name: 'Empty', description: '', external_id: ' ' });
-    expect(empty.service).toMatchObject({ description: '', external_id: '' });
+    const { body: empty } = await client.post(PATH, { name: 'Empty', description: '' });
+    expect(empty.service).toMatchObject({ description: '' });
   });
 
   test.each([

@@ -91,7 +91,7 @@ export {
   MAX_VALUES,
   MAX_VALUES_BYTES,
 } from './limits.ts';
-export { boundedText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';
+export { boundedText, externalIdText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';
 export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
 export { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
 export { fold } from './fold.ts';

@@ -20,5 +20,8 @@ export const trimmedText = (max: number) =>
     .refine((text) => !isLongerThan(text.trim(), max), { error: atMost(max), abort: true })
     .meta({ maxLength: max });
 
+/** An ID in another system: stored trimmed, and not blank. */
+export const externalIdText = () => nameText(200);
+
 /** A name: stored trimmed, and not blank. */
 export const nameText = (max: number) => trimmedText(max).refine((text) => text.trim() !== '', 'Must not be blank');

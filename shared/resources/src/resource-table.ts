@@ -10,7 +10,7 @@ const BATCH = 100;
  * The writes to a table of one workspace's resources, over a pool or a transaction. The table has the columns `id`,
  * `workspace_id`, `revision`, `slug` and `version` (the workspace's version at the last change), and the constraint
  * `<table>_workspace_id_slug_unique`.
- * It also has the column `archived_at`.
+ * It also has the columns `archived_at` and `external_id`.
  * @param options.label the resource as error messages name it: "service"
  * @param options.quota the quota of its active rows
  * @param options.quotaField the field that the refusal of a new row names, which is 400 then instead of 409
@@ -59,6 +59,23 @@ export function resourceTable<Kind extends { id: number; revision: number; slug:
 
     /** How much of the quota is used. */
     countActive: async (): Promise<number> => (await count(MAX_COUNTED_USE)).active,
+
+    /**
+     * Refuses an external ID that another row of the workspace has, archived ones included. The caller holds the lock of the
+     * workspace's version, as every write of one does, so that no other transaction takes it (ADR 56).
+     * @param ownId the row that is to have it; `undefined` for a new one
+     * @throws DomainError `invalid_resource_state`
+     */
+    async checkExternalId(externalId: string, ownId?: number): Promise<void> {
+      const query = rows().where({ external_id: externalId }).orderBy('id');
+      if (ownId !== undefined) void query.whereNot({ id: ownId });
+      const row = await query.first<{ id: number } | undefined>('id');
+      if (row === undefined) return;
+      throw new DomainError('invalid_resource_state', `Another ${label} has the external ID ${externalId}`, {
+        field: 'external_id',
+        details: { existing_id: row.id },
+      });
+    },
 
     /** Locks a row, if it exists, until the transaction ends. */
     async lock(id: number): Promise<void> {

@@ -5,6 +5,7 @@ export interface TeamProperties {
   name: string;
   description: string | null;
   parentTeamId: number | null;
+  externalId: string | null;
 }
 
 /** A stored team (contract: Catalog). */

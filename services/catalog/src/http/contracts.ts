@@ -1,3 +1,4 @@
+import { boundedText, MAX_FILTER_TEXT, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
 import {
@@ -41,6 +42,28 @@ const query = z.strictObject({
     .optional()
     .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
 });
+const externalId = boundedText(MAX_FILTER_TEXT)
+  .min(1)
+  .optional()
+  .meta({ description: 'Only the one with exactly this external ID; default: any' });
+const listTeamsQuery = query.extend({ external_id: externalId });
+const listServicesQuery = query.extend({
+  q: boundedText(MAX_SEARCHED_TEXT)
+    .refine((text) => text.trim() !== '', 'Must not be blank')
+    .optional()
+    .meta({ description: 'A part of the name or of the slug, in any case of letters; default: any' }),
+  owner_team_id: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'ID of the team that owns the service; an unknown one matches nothing; default: any' }),
+  tier: z
+    .array(boundedText(MAX_KEY))
+    .max(100)
+    .optional()
+    .meta({ description: 'Keys of service tiers, of which a service must have one; default: any' }),
+  external_id: externalId,
+});
 const created = { idempotent: true, errors: ['duplicate_slug', 'invalid_resource_state'] } as const;
 /** Fails while the resource is archived. */
 const mutable = { errors: ['invalid_resource_state'] } as const;
@@ -54,8 +77,8 @@ export const contracts = {
   listServices: {
     ...endpoint('GET', SERVICES, 'List services'),
     ...readServices,
-    query,
-    cost: { base: 2 },
+    query: listServicesQuery,
+    cost: { base: 2, parameters: { q: 4 } },
     reply: { status: 200, body: servicePage },
   },
   createService: {
@@ -90,7 +113,12 @@ export const contracts = {
     reply: service,
   },
 
-  listTeams: { ...endpoint('GET', TEAMS, 'List teams'), ...readTeams, query, reply: { status: 200, body: teamPage } },
+  listTeams: {
+    ...endpoint('GET', TEAMS, 'List teams'),
+    ...readTeams,
+    query: listTeamsQuery,
+    reply: { status: 200, body: teamPage },
+  },
   createTeam: {
     ...endpoint('POST', TEAMS, 'Create a team'),
     ...writeTeams,

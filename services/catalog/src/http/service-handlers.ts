@@ -1,5 +1,6 @@
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
 import type { Service } from '../domain/service.ts';
+import { getTier } from '../domain/tiers.ts';
 import { positionOf, serviceStore } from '../store/service-store.ts';
 import { archiveService, restoreService } from '../usecases/archive-service.ts';
 import type { Dependencies } from '../usecases/context.ts';
@@ -30,14 +31,23 @@ export function serviceHandlers({
   return {
     listServices: async ({ principal: { workspace }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor, include_archived: includeArchived = false } = query;
-      const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
+      const filters = {
+        ownerTeamId: query.owner_team_id,
+        tiers: query.tier && [...new Set(query.tier)].sort(),
+        externalId: query.external_id,
+        q: query.q?.trim(),
+      };
+      const scope = { workspaceId: workspace.id, path, filters: { includeArchived, ...filters } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
-      const tiers = (await dependencies.configurations.tiers(workspace)).map(({ key }) => key);
+      const configured = await dependencies.configurations.tiers(workspace);
+      for (const key of filters.tiers ?? []) getTier(configured, key);
+      const tiers = configured.map(({ key }) => key);
       const [listed, { references, truncated }] = await Promise.all([
         serviceStore(database, workspace.id).list({
           limit: limit + 1,
           includeArchived,
           tiers,
+          filters,
           after: after && { rank: after[0], sortKey: after[1], id: after[2] },
         }),
         after === undefined ? findUnmanagedReferences(dependencies, workspace) : NO_REFERENCES,

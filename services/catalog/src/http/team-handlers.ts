@@ -23,14 +23,20 @@ export function teamHandlers({
   const positions = cursorsOf(cursors, { name: 'name', keys: ['text', 'integer'] });
   return {
     listTeams: async ({ principal: { workspace }, query }) => {
-      const { limit = DEFAULT_LIMIT, cursor, include_archived: includeArchived = false } = query;
-      const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
+      const {
+        limit = DEFAULT_LIMIT,
+        cursor,
+        include_archived: includeArchived = false,
+        external_id: externalId,
+      } = query;
+      const scope = { workspaceId: workspace.id, path, filters: { includeArchived, externalId } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
       await userReplica.refresh(workspace);
       const { rows, pagination } = await buildPage({
         listed: await teamStore(database, workspace.id).list({
           limit: limit + 1,
           includeArchived,
+          externalId,
           after: after && { sortKey: after[0], id: after[1] },
         }),
         limit,

@@ -35,6 +35,7 @@ export function teamView(team: Team): TeamWire {
     slug: team.slug,
     ...(team.description !== null && { description: team.description }),
     ...(team.parentTeamId !== null && { parent_team_id: team.parentTeamId }),
+    ...(team.externalId !== null && { external_id: team.externalId }),
     member_count: team.memberCount,
     created_at: team.createdAt,
     updated_at: team.updatedAt,

@@ -1,4 +1,4 @@
-import { boundedText, instant, MAX_KEY, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, MAX_KEY, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList, pagination, schemaReference } from '@tocsin/http';
 import { isSlug, MAX_SLUG_BYTES, type SlugRule } from '@tocsin/resources';
 import { z } from 'zod';
@@ -32,7 +32,10 @@ export const service = z
     owner_team_slug: z.string().optional().meta({ description: 'Slug of that team; absent without one' }),
     tier: z.string().meta({ description: "Key of one of the workspace's service tiers: how important the service is" }),
     tags: z.array(z.string()).meta({ description: 'Texts for grouping, without blank and repeated ones; empty: none' }),
-    external_id: z.string().optional().meta({ description: 'ID of the service in another system; absent without one' }),
+    external_id: z
+      .string()
+      .optional()
+      .meta({ description: 'ID of the service in another system, unique in the workspace; absent without one' }),
     observability_names: z
       .array(z.string())
       .optional()
@@ -51,6 +54,10 @@ export const team = z
       .string()
       .meta({ description: 'A name for programs; unique in the workspace, archived teams included; never changes' }),
     parent_team_id: id.optional().meta({ description: 'ID of the team above this one; absent at the top' }),
+    external_id: z
+      .string()
+      .optional()
+      .meta({ description: 'ID of the team in another system, unique in the workspace; absent without one' }),
     member_count: z.int().min(0).optional().meta({ description: 'Number of members who are active users' }),
     description: storedDescription,
     ...resource,
@@ -138,6 +145,14 @@ const names = z
 const NAMES = 'Trimmed; blanks and repetitions dropped; then at most 50 of at most 128 characters each';
 const description = boundedText(10_000).nullable().optional().meta({ description: 'A text for people; null: none' });
 
+const externalId = (kind: string) =>
+  externalIdText()
+    .nullable()
+    .optional()
+    .meta({
+      description: `ID of the ${kind} in another system, trimmed; no other ${kind} of the workspace, archived ones included, may have it; null: none`,
+    });
+
 /** What a create and a PATCH have in common; the create adds its defaults. */
 const serviceProperties = {
   description,
@@ -147,10 +162,7 @@ const serviceProperties = {
     .meta({ description: 'ID of an active team that owns the service; null: none' }),
   tier: boundedText(MAX_KEY).optional().meta({ description: "Key of one of the workspace's service tiers" }),
   tags: names.optional().meta({ description: `Texts for grouping. ${NAMES}` }),
-  external_id: trimmedText(255)
-    .nullable()
-    .optional()
-    .meta({ description: 'ID of the service in another system; it is trimmed; null: none' }),
+  external_id: externalId('service'),
   observability_names: names.optional().meta({ description: `Names of the service in monitoring systems. ${NAMES}` }),
 };
 
@@ -187,6 +199,7 @@ const teamProperties = {
     .nullable()
     .optional()
     .meta({ description: 'ID of an active team above this one, at most 32 levels in all; null: none, at the top' }),
+  external_id: externalId('team'),
 };
 
 export const newTeam = z
@@ -196,6 +209,7 @@ export const newTeam = z
     ...teamProperties,
     description: description.meta({ default: null }),
     parent_team_id: teamProperties.parent_team_id.meta({ default: null }),
+    external_id: teamProperties.external_id.meta({ default: null }),
   })
   .meta({ id: 'NewTeam' });
 

@@ -3,6 +3,7 @@ import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@
 import type { Knex } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
+import { containsText } from './contains-text.ts';
 
 const SERVICE_TABLE = {
   id: column('id', 'bigint'),
@@ -46,9 +47,19 @@ export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]
   id,
 });
 
+/** What a list is restricted to; all of them must match. */
+export interface ServiceFilters {
+  ownerTeamId: number | undefined;
+  /** Alternatives. */
+  tiers: string[] | undefined;
+  externalId: string | undefined;
+  /** A part of the name or the slug, in any case of letters. */
+  q: string | undefined;
+}
+
 /** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
-  const { lock, checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Service>(db, {
+  const { lock, checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Service>(db, {
     table: 'services',
     label: 'service',
     quota: 'services',
@@ -82,6 +93,7 @@ export function serviceStore(db: Knex, workspaceId: number) {
 
     checkQuota,
     countActive,
+    checkExternalId,
     resolveSlug,
     insert,
     update,
@@ -92,12 +104,22 @@ export function serviceStore(db: Knex, workspaceId: number) {
       includeArchived: boolean;
       /** The tiers' keys in rank order. */
       tiers: string[];
+      filters: ServiceFilters;
       after: ServicePosition | undefined;
     }): Promise<Service[]> {
+      const { ownerTeamId, tiers, externalId, q } = options.filters;
       const query = withOwner()
         .orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers])
         .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('services.archived_at');
+      if (ownerTeamId !== undefined) void query.where('services.owner_team_id', ownerTeamId);
+      if (tiers !== undefined) void query.whereIn('services.tier', tiers);
+      if (externalId !== undefined) void query.where('services.external_id', externalId);
+      if (q !== undefined) {
+        const name = containsText('services.sort_name', sortKeyOf(q));
+        const slug = containsText('services.slug', sortKeyOf(q));
+        void query.whereRaw(`(${name.condition} or ${slug.condition})`, [...name.values, ...slug.values]);
+      }
       if (options.after !== undefined) {
         const { rank, sortKey, id } = options.after;
         void query.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [

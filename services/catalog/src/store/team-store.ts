@@ -14,6 +14,7 @@ const TEAM_TABLE = {
   slug: column('slug', 'text'),
   description: column('description', 'text'),
   parentTeamId: column('parent_team_id', 'bigint'),
+  externalId: column('external_id', 'text'),
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
   archivedAt: column('archived_at', 'timestamptz'),
@@ -38,7 +39,7 @@ export interface TeamPosition {
 
 /** The teams of one workspace, over a pool or a transaction. */
 export function teamStore(db: Knex, workspaceId: number) {
-  const { checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Team>(db, {
+  const { checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Team>(db, {
     table: 'teams',
     label: 'team',
     quota: 'teams',
@@ -127,14 +128,21 @@ export function teamStore(db: Knex, workspaceId: number) {
 
     checkQuota,
     countActive,
+    checkExternalId,
     resolveSlug,
     insert,
     update,
 
     /** Returns teams by name, then ID, starting after a position. */
-    async list(options: { limit: number; includeArchived: boolean; after: TeamPosition | undefined }): Promise<Team[]> {
+    async list(options: {
+      limit: number;
+      includeArchived: boolean;
+      externalId: string | undefined;
+      after: TeamPosition | undefined;
+    }): Promise<Team[]> {
       const query = rows().orderBy(['sort_name', 'id']).limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
+      if (options.externalId !== undefined) void query.where('external_id', options.externalId);
       if (options.after !== undefined) {
         void query.whereRaw('(sort_name, id) > (?, ?)', [options.after.sortKey, options.after.id]);
       }

@@ -22,7 +22,7 @@ export interface CreateServiceCommand extends Caller {
 /**
  * Creates a service (contract: Catalog). The service, its event and the outcome of its Idempotency-Key are committed together.
  * @returns the text of the response
- * @throws DomainError `invalid_request` if the owner or tier does not exist, `invalid_resource_state` for the quota,
+ * @throws DomainError `invalid_request` if the owner or tier does not exist, `invalid_resource_state` for the quota or the external ID,
  *   `duplicate_slug`
  */
 export async function createService(dependencies: Dependencies, command: CreateServiceCommand): Promise<string> {
@@ -46,6 +46,7 @@ export async function createService(dependencies: Dependencies, command: CreateS
     const tier = getTier(await configurationStore(trx, workspaceId).settled(), body.tier);
     const store = serviceStore(trx, workspaceId);
     await store.checkQuota({ workspace: principal.workspace, isNew: true });
+    if (externalId !== null) await store.checkExternalId(externalId);
     const now = dependencies.clock.now();
     const service = await store.insert(
       {

@@ -19,14 +19,14 @@ export interface CreateTeamCommand extends Caller {
 /**
  * Creates a team (contract: Catalog). The team, its event and the outcome of its Idempotency-Key are committed together.
  * @returns the text of the response
- * @throws DomainError `invalid_request` if the parent is not an active team, `invalid_resource_state` for the quota,
+ * @throws DomainError `invalid_request` if the parent is not an active team, `invalid_resource_state` for the quota or the external ID,
  *   `duplicate_slug`
  */
 export async function createTeam(dependencies: Dependencies, command: CreateTeamCommand): Promise<string> {
   const { principal, body, key, render } = command;
   const workspaceId = principal.workspace.id;
   const slugChoice = chooseSlug(body, TEAM_SLUG);
-  const { parentTeamId = null, description = null } = teamProperties(body);
+  const { parentTeamId = null, description = null, externalId = null } = teamProperties(body);
 
   return runVersionedTransaction(dependencies, command, async ({ trx, nextVersion }) => {
     await key?.lock(trx);
@@ -37,6 +37,7 @@ export async function createTeam(dependencies: Dependencies, command: CreateTeam
     }
     const version = await nextVersion();
     await store.checkQuota({ workspace: principal.workspace, isNew: true });
+    if (externalId !== null) await store.checkExternalId(externalId);
     const now = dependencies.clock.now();
     const team = await store.insert(
       {
@@ -46,6 +47,7 @@ export async function createTeam(dependencies: Dependencies, command: CreateTeam
         slug: await store.resolveSlug(slugChoice),
         description,
         parentTeamId,
+        externalId,
         memberCount: 0,
         createdAt: now,
         updatedAt: now,

@@ -19,6 +19,7 @@ export interface WireTeam {
   name?: string | undefined;
   description?: string | null | undefined;
   parent_team_id?: number | null | undefined;
+  external_id?: string | null | undefined;
 }
 
 /** Returns the properties that a request contains, in the form in which they are stored. */
@@ -40,5 +41,6 @@ export function teamProperties(wire: WireTeam): Partial<TeamProperties> {
     name: wire.name?.trim(),
     description: wire.description,
     parentTeamId: wire.parent_team_id,
+    externalId: wire.external_id?.trim() ?? wire.external_id,
   });
 }

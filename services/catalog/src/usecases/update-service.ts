@@ -38,11 +38,16 @@ export async function updateService(dependencies: Dependencies, command: UpdateS
     const current = await store.getForUpdate(id);
     checkNotArchived(current);
     checkRevision(current.revision, expectedRevision);
-    const changed = changedProperties<ServiceProperties>(current, serviceProperties(body));
+    const requested = serviceProperties(body);
+    // Also an unchanged one: earlier releases allowed duplicates.
+    if (typeof requested.externalId === 'string') await store.checkExternalId(requested.externalId, id);
+    const changed = changedProperties<ServiceProperties>(current, requested);
     if (changed === undefined) return current;
 
     const owner = await resolveOwner(trx, current, changed.ownerTeamId);
     const version = await nextVersion();
+    // Again, under the lock of the version.
+    if (typeof changed.externalId === 'string') await store.checkExternalId(changed.externalId, id);
     if (changed.tier !== undefined) getTier(await configurationStore(trx, workspaceId).settled(), changed.tier);
     const service = revise(current, { ...changed, owner }, dependencies.clock.now());
     await store.update(service, version);

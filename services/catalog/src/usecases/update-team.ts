@@ -37,6 +37,7 @@ export async function updateTeam(dependencies: Dependencies, command: UpdateTeam
     const { parentTeamId: parentId } = changed;
     if (typeof parentId === 'number') await checkParent(trx, { workspaceId, teamId: id, parentId });
     const version = await nextVersion();
+    if (typeof changed.externalId === 'string') await store.checkExternalId(changed.externalId, id);
     const team = revise(current, changed, dependencies.clock.now());
     await store.update(team, version);
     await outbox(trx).add(teamChanged(command, team, version));

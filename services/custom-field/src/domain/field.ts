@@ -20,6 +20,7 @@ export interface FieldProperties {
   requiredOnCreation: boolean;
   autoAddToLayout: boolean;
   externalSource: string | null;
+  externalId: string | null;
 }
 
 /** A stored definition of a custom field (contract: Custom fields). */
@@ -45,4 +46,5 @@ export const DEFAULT_PROPERTIES = {
   requiredOnCreation: false,
   autoAddToLayout: false,
   externalSource: null,
+  externalId: null,
 } as const satisfies Partial<FieldProperties>;

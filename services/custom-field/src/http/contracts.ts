@@ -1,3 +1,4 @@
+import { boundedText, MAX_FILTER_TEXT } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
 import { fieldPage, fieldPatch, fieldReply, newField } from './wire.ts';
@@ -16,6 +17,10 @@ const query = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
+  external_id: boundedText(MAX_FILTER_TEXT)
+    .min(1)
+    .optional()
+    .meta({ description: 'Only the one with exactly this external ID; default: any' }),
 });
 const reply = { status: 200, body: fieldReply, versioned: true } as const;
 const created = { ...reply, status: 201 } as const;
@@ -31,7 +36,7 @@ export const contracts = {
   createCustomField: {
     ...endpoint('POST', FIELDS, 'Create a custom-field definition'),
     ...write,
-    errors: ['duplicate_slug'],
+    errors: ['duplicate_slug', 'invalid_resource_state'],
     body: newField,
     reply: created,
   },

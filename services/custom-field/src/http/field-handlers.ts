@@ -21,14 +21,20 @@ export function fieldHandlers({
   const positions = cursorsOf(cursors, { name: 'sort_order', keys: ['integer', 'timestamp', 'integer'] });
   return {
     listCustomFields: async ({ principal: { workspace }, query }) => {
-      const { limit = DEFAULT_LIMIT, cursor, include_archived: includeArchived = false } = query;
-      const scope = { workspaceId: workspace.id, path, filters: { includeArchived } };
+      const {
+        limit = DEFAULT_LIMIT,
+        cursor,
+        include_archived: includeArchived = false,
+        external_id: externalId,
+      } = query;
+      const scope = { workspaceId: workspace.id, path, filters: { includeArchived, externalId } };
       const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
       const store = fieldStore(dependencies.database, workspace.id);
       const { rows, pagination } = await buildPage({
         listed: await store.list({
           limit: limit + 1,
           includeArchived,
+          externalId,
           after: after && { sortOrder: after[0], createdAt: after[1], id: after[2] },
         }),
         limit,

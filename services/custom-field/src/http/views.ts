@@ -21,6 +21,7 @@ export function fieldView(field: Field): FieldWire {
     required_on_creation: field.requiredOnCreation,
     auto_add_to_layout: field.autoAddToLayout,
     ...(field.externalSource !== null && { external_source: field.externalSource }),
+    ...(field.externalId !== null && { external_id: field.externalId }),
     ...(field.archivedAt !== null && { archived_at: field.archivedAt }),
     created_at: field.createdAt,
     updated_at: field.updatedAt,

@@ -1,4 +1,12 @@
-import { boundedText, FIELD_TYPES, fieldConfig, fieldConfigInput, instant, nameText } from '@tocsin/contracts';
+import {
+  boundedText,
+  externalIdText,
+  FIELD_TYPES,
+  fieldConfig,
+  fieldConfigInput,
+  instant,
+  nameText,
+} from '@tocsin/contracts';
 import { pagination, schemaReference } from '@tocsin/http';
 import { isSlug, MAX_SLUG_BYTES } from '@tocsin/resources';
 import { z } from 'zod';
@@ -52,6 +60,10 @@ export const field = z
       .string()
       .optional()
       .meta({ description: 'Where the values come from; only present with category `external`' }),
+    external_id: z
+      .string()
+      .optional()
+      .meta({ description: 'ID of the field in another system, unique in the workspace; absent without one' }),
     archived_at: instant.optional().meta({ description: 'When the field was archived; absent while it is active' }),
     created_at: instant.meta({ description: 'When the field was created' }),
     updated_at: instant.meta({ description: 'When the field was last changed, archived or restored' }),
@@ -105,6 +117,10 @@ const properties = {
     .boolean()
     .optional()
     .meta({ description: 'Whether user interfaces should add the field to their layouts by themselves' }),
+  external_id: externalIdText().nullable().optional().meta({
+    description:
+      'ID of the field in another system, trimmed; no other field of the workspace, archived ones included, may have it; null: none',
+  }),
   external_source: boundedText(2048)
     .refine((value) => value.trim() !== '', 'Must not be blank')
     .nullable()
@@ -146,6 +162,7 @@ const defaults = {
     default: false,
   }),
   external_source: properties.external_source.meta({ default: null }),
+  external_id: properties.external_id.meta({ default: null }),
 };
 
 export const newField = z

@@ -32,6 +32,7 @@ const FIELD_TABLE = {
   requiredOnCreation: column('required_on_creation', 'boolean'),
   autoAddToLayout: column('auto_add_to_layout', 'boolean'),
   externalSource: column('external_source', 'text'),
+  externalId: column('external_id', 'text'),
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
   archivedAt: column('archived_at', 'timestamptz'),
@@ -59,7 +60,7 @@ const MAX_SORT_ORDER = 2_147_483_647;
 
 /** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const { checkQuota, countActive, resolveSlug, insert, update } = resourceTable<Field>(db, {
+  const { checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Field>(db, {
     table: 'definitions',
     label: 'custom field',
     quota: 'custom_fields',
@@ -83,6 +84,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
 
     checkQuota,
     countActive,
+    checkExternalId,
     resolveSlug,
     insert,
     update,
@@ -102,6 +104,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
     async list(options: {
       limit: number;
       includeArchived: boolean;
+      externalId: string | undefined;
       after: FieldPosition | undefined;
     }): Promise<Listed<Field>[]> {
       const query = fields()
@@ -109,6 +112,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
         .orderBy(['sort_order', 'created_at', 'id'])
         .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
+      if (options.externalId !== undefined) void query.where('external_id', options.externalId);
       if (options.after !== undefined) {
         const { sortOrder, createdAt, id } = options.after;
         void query.whereRaw('(sort_order, created_at, id) > (?::integer, ?::timestamptz, ?::bigint)', [

@@ -16,7 +16,7 @@ export interface CreateFieldCommand extends Caller {
 /**
  * Creates the definition of a custom field (contract: Custom fields).
  * @throws DomainError `unknown_field` or `invalid_request` for properties that contradict each other;
- *   `invalid_resource_state` for the quota; `duplicate_slug`
+ *   `invalid_resource_state` for the quota or the external ID; `duplicate_slug`
  */
 export async function createField(dependencies: Dependencies, command: CreateFieldCommand): Promise<Field> {
   const { principal, body } = command;
@@ -34,6 +34,7 @@ export async function createField(dependencies: Dependencies, command: CreateFie
     // First, for its lock: concurrent creates of a workspace choose their slug and sort order one after the other.
     const version = await nextVersion();
     await store.checkQuota({ workspace: principal.workspace, isNew: true });
+    if (properties.externalId !== null) await store.checkExternalId(properties.externalId);
     const now = dependencies.clock.now();
     const field = await store.insert(
       {

@@ -16,6 +16,7 @@ export interface WireField {
   required_on_creation?: boolean | undefined;
   auto_add_to_layout?: boolean | undefined;
   external_source?: string | null | undefined;
+  external_id?: string | null | undefined;
 }
 
 /** Returns the properties that a request contains, in the form in which they are stored. */
@@ -33,5 +34,6 @@ export function fieldProperties(wire: WireField): Partial<FieldProperties> {
     requiredOnCreation: wire.required_on_creation,
     autoAddToLayout: wire.auto_add_to_layout,
     externalSource: wire.external_source === null ? null : wire.external_source?.trim(),
+    externalId: wire.external_id?.trim() ?? wire.external_id,
   });
 }

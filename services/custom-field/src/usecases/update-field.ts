@@ -32,6 +32,7 @@ export async function updateField(dependencies: Dependencies, command: UpdateFie
     const field = revise(current, changed, dependencies.clock.now());
     checkField(field, current);
     const version = await nextVersion();
+    if (typeof changed.externalId === 'string') await store.checkExternalId(changed.externalId, id);
     await store.update(field, version);
     await outbox(trx).add(fieldChanged(command, field, version));
     return field;
