@@ -2,8 +2,8 @@ import knexFactory, { type Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import type { StatementResult } from './pipeline.ts';
 import type { Pool } from './pool.ts';
-import type { PooledConnection } from './pooled-connection.ts';
-import { runOn, Transaction, type TransactionOptions } from './transaction.ts';
+import { PooledConnection } from './pooled-connection.ts';
+import { runOn, type StatementTarget, type Transaction, type TransactionOptions } from './transaction.ts';
 
 interface KnexClientConfig extends Knex.Config {
   connections: Pool;
@@ -29,15 +29,15 @@ export class KnexClient extends PostgresClient {
     this.#transaction = config.transaction;
   }
 
-  override async acquireConnection(): Promise<PooledConnection | Transaction> {
-    return this.#transaction ?? this.connections.acquire();
+  override async acquireConnection(): Promise<StatementTarget> {
+    return this.#transaction ?? this.connections.target();
   }
 
-  override async releaseConnection(target: PooledConnection | Transaction): Promise<void> {
-    if (!(target instanceof Transaction)) this.connections.release(target);
+  override async releaseConnection(target: StatementTarget): Promise<void> {
+    if (target instanceof PooledConnection) this.connections.release(target);
   }
 
-  override async query(target: PooledConnection | Transaction, statement: ComposedStatement): Promise<unknown> {
+  override async query(target: StatementTarget, statement: ComposedStatement): Promise<unknown> {
     const text = this.positionBindings(statement.sql) as string;
     try {
       const [response] = await runOn(target, [{ name: '', text, values: statement.bindings ?? [] }]);

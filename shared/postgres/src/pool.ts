@@ -1,12 +1,13 @@
-import { currentRequest, isInTransaction, runInBackground, runInTransaction } from '@tocsin/runtime';
+import { currentDryRun, currentRequest, type DryRun, isInTransaction, runInBackground } from '@tocsin/runtime';
 import pg from 'pg';
 import { ConnectionShares, type ShareLimits } from './connection-shares.ts';
 import { DatabaseCallError } from './database-call-error.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
 import { failureOfSqlState, recordFailure } from './database-failure.ts';
+import { DryRunTransaction } from './dry-run-transaction.ts';
 import { PooledConnection, type PoolCounts } from './pooled-connection.ts';
 import { StatementWatch } from './statement-watch.ts';
-import { Transaction, type TransactionOptions } from './transaction.ts';
+import { boundsOf, runTransaction, type StatementTarget, Transaction, type TransactionOptions } from './transaction.ts';
 
 /** For a connection to end its session; then it is destroyed. Milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
@@ -38,6 +39,7 @@ export class Pool {
   #unused: PooledConnection[] = [];
   #closingUnused: NodeJS.Timeout | undefined;
   readonly #closing = new Set<Promise<void>>();
+  readonly #dryRuns = new WeakMap<DryRun, DryRunTransaction>();
   #isClosed = false;
   readonly #allReleased = Promise.withResolvers<void>();
 
@@ -62,6 +64,23 @@ export class Pool {
 
   #refuseWaiting(message: string): void {
     this.shares.refuseAll(() => new DatabaseCallError('unreachable', message));
+  }
+
+  /** Where a statement outside of a transaction is sent. The caller releases a connection. */
+  async target(): Promise<StatementTarget> {
+    return this.#dryRun() ?? this.acquire();
+  }
+
+  /** The transaction of the current dry run. */
+  #dryRun(): DryRunTransaction | undefined {
+    const dryRun = currentDryRun();
+    if (dryRun === undefined) return undefined;
+    const known = this.#dryRuns.get(dryRun);
+    if (known !== undefined) return known;
+    const transaction = new DryRunTransaction(this);
+    dryRun.atEnd(async () => transaction.end());
+    this.#dryRuns.set(dryRun, transaction);
+    return transaction;
   }
 
   /**
@@ -155,21 +174,17 @@ export class Pool {
 
   /**
    * Runs `work` in a transaction and commits it; if `work` or the COMMIT fails, it is rolled back. Within `work`, nothing
-   * waits for another connection of the pool.
+   * waits for another connection of the pool. In a dry run it is a part of `DryRunTransaction`, without the options.
    */
   async transaction<Result>(
     work: (transaction: Transaction) => PromiseLike<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
+    const dryRun = this.#dryRun();
+    if (dryRun !== undefined) return dryRun.transaction(work);
     const connection = await this.acquire();
-    const transaction = new Transaction(connection, options);
     try {
-      const result = await runInTransaction(this, () => work(transaction));
-      await transaction.commit();
-      return result;
-    } catch (error) {
-      await transaction.rollBack();
-      throw error;
+      return await runTransaction(this, new Transaction(connection, boundsOf(options)), work);
     } finally {
       this.release(connection);
     }

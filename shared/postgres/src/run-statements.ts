@@ -12,6 +12,10 @@ const DISK_FULL = '53100';
 /** Begins a statement that changes nothing. */
 const READ = /^\s*(?:select|set|show)\b/i;
 
+/** Whether statements may change something, judged by their first words. */
+export const mayChange = (statements: readonly PreparedStatement[]): boolean =>
+  statements.some(({ text }) => !READ.test(text));
+
 /**
  * Runs statements on a connection of a pool in one round trip, watched and with their deadline. If one fails, the server
  * executes none of those after it.
@@ -46,7 +50,7 @@ export async function runStatements(
     if (span !== undefined) markFailed(span, explained);
     // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
     if (failure === 'unable') connection.doNotReuse();
-    if (failure === 'unreachable' && (mayWrite ?? statements.some(({ text }) => !READ.test(text)))) {
+    if (failure === 'unreachable' && (mayWrite ?? mayChange(statements))) {
       recordUnknownOutcome(explained);
     }
     throw explained;

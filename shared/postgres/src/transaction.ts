@@ -1,6 +1,7 @@
+import { runInTransaction } from '@tocsin/runtime';
 import { DatabaseCallError } from './database-call-error.ts';
 import type { PreparedStatement, StatementResult } from './pipeline.ts';
-import type { PooledConnection } from './pooled-connection.ts';
+import { PooledConnection } from './pooled-connection.ts';
 import { runStatements } from './run-statements.ts';
 
 export interface TransactionOptions {
@@ -8,28 +9,44 @@ export interface TransactionOptions {
   readOnly?: boolean;
 }
 
-const BEGIN: PreparedStatement = { name: 'BEGIN', text: 'BEGIN', values: [] };
-const COMMIT: PreparedStatement = { name: 'COMMIT', text: 'COMMIT', values: [] };
-const ROLLBACK: PreparedStatement = { name: 'ROLLBACK', text: 'ROLLBACK', values: [] };
+/** The statements at the beginning and the end of a transaction. */
+export interface TransactionBounds {
+  begin: PreparedStatement;
+  commit: PreparedStatement;
+  rollBack: readonly PreparedStatement[];
+  /** Whether `commit` makes it last. */
+  lasts: boolean;
+}
 
-function beginOf({ isolationLevel, readOnly = false }: TransactionOptions): PreparedStatement {
-  if (isolationLevel === undefined && !readOnly) return BEGIN;
+/** A statement without values, prepared under its own text. */
+export const command = (text: string): PreparedStatement => ({ name: text, text, values: [] });
+
+const BEGIN = command('BEGIN');
+const BOUNDS: TransactionBounds = {
+  begin: BEGIN,
+  commit: command('COMMIT'),
+  rollBack: [command('ROLLBACK')],
+  lasts: true,
+};
+
+export function boundsOf({ isolationLevel, readOnly = false }: TransactionOptions): TransactionBounds {
+  if (isolationLevel === undefined && !readOnly) return BOUNDS;
   const level = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel.toUpperCase()}`;
-  return { ...BEGIN, name: '', text: `BEGIN${level}${readOnly ? ' READ ONLY' : ''}` };
+  return { ...BOUNDS, begin: { ...BEGIN, name: '', text: `BEGIN${level}${readOnly ? ' READ ONLY' : ''}` } };
 }
 
 /** A transaction on a connection. BEGIN is sent with its first statements, and COMMIT may be sent with its last ones. */
 export class Transaction {
   readonly #connection: PooledConnection;
-  readonly #begin: PreparedStatement;
+  readonly #bounds: TransactionBounds;
   /** The first statements; undefined until they are sent. */
   #first: Promise<unknown> | undefined;
   /** Nothing may follow: it has been committed or rolled back, or is about to be. */
   #isOver = false;
 
-  constructor(connection: PooledConnection, options: TransactionOptions) {
+  constructor(connection: PooledConnection, bounds: TransactionBounds) {
     this.#connection = connection;
-    this.#begin = beginOf(options);
+    this.#bounds = bounds;
   }
 
   /**
@@ -41,8 +58,9 @@ export class Transaction {
     const isFirst = this.#first === undefined;
     if (!isFirst) await this.#first;
     if (this.#isOver) throw new Error('the transaction is over');
-    const sent = [...(isFirst ? [this.#begin] : []), ...statements, ...(commit ? [COMMIT] : [])];
-    const running = runStatements(this.#connection, sent, { mayWrite: commit });
+    const bounds = this.#bounds;
+    const sent = [...(isFirst ? [bounds.begin] : []), ...statements, ...(commit ? [bounds.commit] : [])];
+    const running = runStatements(this.#connection, sent, { mayWrite: commit && bounds.lasts });
     if (isFirst) this.#first = running;
     const results = await running;
     this.#isOver = commit;
@@ -66,18 +84,39 @@ export class Transaction {
       // Its BEGIN may be under way.
       await this.#first?.catch(() => undefined);
       const { isLost } = this.#connection;
-      const isOpen = !isLost && this.#connection.getTransactionStatus() !== 'I';
-      if (isOpen) await runStatements(this.#connection, [ROLLBACK], { mayWrite: false });
+      const isOpen = this.#first !== undefined && !isLost && this.#connection.getTransactionStatus() !== 'I';
+      if (isOpen) await runStatements(this.#connection, this.#bounds.rollBack, { mayWrite: false });
     } catch {
       // What made the transaction fail says more.
     }
   }
 }
 
+/**
+ * Runs `work` in a transaction on a connection of `pool` and commits it; if `work` or the COMMIT fails, it is rolled back.
+ */
+export async function runTransaction<Result>(
+  pool: object,
+  transaction: Transaction,
+  work: (transaction: Transaction) => PromiseLike<Result>,
+): Promise<Result> {
+  try {
+    const result = await runInTransaction(pool, () => work(transaction));
+    await transaction.commit();
+    return result;
+  } catch (error) {
+    await transaction.rollBack();
+    throw error;
+  }
+}
+
+/** Where statements are sent: to a connection, or to a transaction. */
+export type StatementTarget = PooledConnection | Pick<Transaction, 'run'>;
+
 /** Runs statements in a transaction, or on a connection outside of one. */
 export const runOn = async (
-  target: PooledConnection | Transaction,
+  target: StatementTarget,
   statements: readonly PreparedStatement[],
   options?: { commit: boolean },
 ): Promise<StatementResult[]> =>
-  target instanceof Transaction ? target.run(statements, options) : runStatements(target, statements);
+  target instanceof PooledConnection ? runStatements(target, statements) : target.run(statements, options);

@@ -1,10 +1,18 @@
 import { LRUCache } from 'lru-cache';
+import { currentDryRun } from './dry-run.ts';
 
 /** Bytes of heap that an entry itself takes: its key, its links in the list of entries, small values. */
 export const ENTRY_BYTES = 256;
 
 /** Estimates the bytes of heap of a JSON value: a character may take two bytes, and an object more than its text. */
 export const estimateHeapBytes = (value: object): number => ENTRY_BYTES + 2 * JSON.stringify(value).length;
+
+/** A dry run stores nothing: what it reads may be what it has written. */
+class Cache<Key extends string | number, Value extends object | number> extends LRUCache<Key, Value> {
+  override set(...entry: Parameters<LRUCache<Key, Value>['set']>): this {
+    return currentDryRun() === undefined ? super.set(...entry) : this;
+  }
+}
 
 /**
  * A least-recently-used cache, limited in bytes. A value larger than the limit is not stored.
@@ -19,7 +27,7 @@ export function boundedCache<Key extends string | number, Value extends object |
   dispose?: (value: Value) => void;
 }): LRUCache<Key, Value> {
   const { bytes, sizeOf, ttl, dispose } = options;
-  return new LRUCache<Key, Value>({
+  return new Cache<Key, Value>({
     maxSize: bytes,
     sizeCalculation: (value, key) => sizeOf?.(value, key) ?? ENTRY_BYTES,
     ...(ttl !== undefined && { ttl }),

@@ -1,3 +1,5 @@
+import { outsideDryRun } from './dry-run.ts';
+
 /**
  * Runs at most one work for a key at a time. A call during a run waits for the next run, which all calls that wait
  * share: so the work that a call gets the result of has begun after the call.
@@ -29,8 +31,8 @@ export function coalesceCalls<Key, Result>(): CoalescedCalls<Key, Result> {
   return {
     run: async (key, work) => {
       const runs = runsOf.get(key);
-      if (runs === undefined) return start(key, work());
-      return (runs.next ??= runs.running.then(work, work));
+      if (runs === undefined) return start(key, outsideDryRun(work));
+      return (runs.next ??= outsideDryRun(async () => runs.running.then(work, work)));
     },
   };
 }

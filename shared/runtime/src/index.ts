@@ -11,6 +11,7 @@ export {
   setting,
   withFileSettings,
 } from './config.ts';
+export { afterCommit, currentDryRun, type DryRun, inOwnDryRun, outsideDryRun, runDry } from './dry-run.ts';
 export { type FairShares, fairShares } from './fair-shares.ts';
 export { type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, addMilliseconds, systemClock } from './instant.ts';
@@ -61,6 +62,7 @@ export {
   currentRequest,
   isInTransaction,
   RequestWork,
+  type RequestWorkOptions,
   runForRequest,
   runInBackground,
   runInTransaction,

@@ -1,9 +1,10 @@
 import type { Logger } from './logger.ts';
+import { afterCommit } from './dry-run.ts';
 import { runInBackground } from './work-context.ts';
 
 /** Work that repeats until it is stopped. Runs never overlap. */
 export interface PeriodicTask {
-  /** Runs the work at once, or again after the run in progress. */
+  /** Runs the work at once, or again after the run in progress. A dry run wakes nothing: it leaves no work. */
   wake(): void;
   /** Waits for the run in progress. */
   stop(): Promise<void>;
@@ -63,7 +64,9 @@ export function startPeriodicTask(options: {
   timer = setTimeout(run, options.interval);
 
   return {
-    wake: run,
+    wake: () => {
+      afterCommit(run);
+    },
     stop: async () => {
       stopped = true;
       clearTimeout(timer);

@@ -1,26 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
+import type { DryRun } from './dry-run.ts';
 
 /** Who uses a share of a service's connections: a workspace by its ID, or a calling service by its name. */
 export type ShareHolder = number | string;
 
-/** A request that is being handled, as far as waits and deadlines depend on it. */
-export class RequestWork {
+export interface RequestWorkOptions {
   readonly holder: ShareHolder;
   /** Its statements write nothing that a client waits for: they may be cancelled at any time. */
   readonly readOnly: boolean;
   /** Whether the client has closed its connection before the end of the response. */
   readonly isClientGone: () => boolean;
+  /** Nothing of it lasts. */
+  readonly dryRun?: DryRun | undefined;
+}
+
+/** A request that is being handled, as far as waits and deadlines depend on it. */
+export class RequestWork implements RequestWorkOptions {
+  readonly holder: ShareHolder;
+  readonly readOnly: boolean;
+  readonly isClientGone: () => boolean;
+  readonly dryRun: DryRun | undefined;
   /** It has had a connection to the database before. */
   hasBegun = false;
   #runningStatements = 0;
   #runningSince = 0;
   #statementTime = 0;
 
-  constructor(options: { holder: ShareHolder; readOnly: boolean; isClientGone: () => boolean }) {
+  constructor(options: RequestWorkOptions) {
     this.holder = options.holder;
     this.readOnly = options.readOnly;
     this.isClientGone = options.isClientGone;
+    this.dryRun = options.dryRun;
   }
 
   statementStarted(now: number): void {

@@ -1,4 +1,4 @@
-import { Counter, type Logger, type Metrics, setting, withTimeout } from '@tocsin/runtime';
+import { Counter, type Logger, type Metrics, outsideDryRun, setting, withTimeout } from '@tocsin/runtime';
 import type { ServiceWorker } from './spec.ts';
 
 /** Pulls the changes of replicas from their owners. */
@@ -58,7 +58,7 @@ export function replicaPulls(options: { log: Logger; metrics: Metrics; deadline:
         return undefined;
       }
     };
-    const run: Run = { result: work(), abort, isLate: false };
+    const run: Run = { result: outsideDryRun(work), abort, isLate: false };
     runs.add(run);
     void run.result.then(() => finish(key, run));
     return run;

@@ -1,4 +1,4 @@
-import { type Logger, openRedis, redisReadiness, redisVersions, type Versions } from '@tocsin/runtime';
+import { afterCommit, type Logger, openRedis, redisReadiness, redisVersions, type Versions } from '@tocsin/runtime';
 import type { ServiceClient } from './spec.ts';
 
 /**
@@ -18,11 +18,11 @@ export function openVersions(options: {
 }): VersionsClient {
   const { config, log, override } = options;
   if (override !== undefined) {
-    return { versions: override, onConnect: (listener) => listener(), close: () => undefined };
+    return { versions: raisedAfterCommit(override), onConnect: (listener) => listener(), close: () => undefined };
   }
   const redis = openRedis({ url: config.redisUrl, namespace: config.namespace, log, sendsTogether: true });
   return {
-    versions: redisVersions(redis),
+    versions: raisedAfterCommit(redisVersions(redis)),
     onConnect: (listener) => {
       redis.on('ready', listener);
       if (redis.status === 'ready') listener();
@@ -31,3 +31,9 @@ export function openVersions(options: {
     close: () => redis.disconnect(),
   };
 }
+
+/** A dry run announces nothing. */
+const raisedAfterCommit = (versions: Versions): Versions => ({
+  read: versions.read,
+  raise: async (...values) => afterCommit(async () => versions.raise(...values)),
+});

@@ -13,6 +13,8 @@ export interface Answer {
 }
 
 export interface Client {
+  /** Any request; the others are shorter. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** `body` is sent as JSON; a string or bytes are sent unchanged. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -68,6 +70,7 @@ export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record
     return promise;
   };
   return {
+    send,
     get: (path, more) => send('GET', path, undefined, more),
     post: (path, body, more) => send('POST', path, body, more),
     patch: (path, body, more) => send('PATCH', path, body, more),

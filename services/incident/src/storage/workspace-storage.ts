@@ -1,6 +1,6 @@
 import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
-import { boundedCache, type Logger, startPeriodicTask } from '@tocsin/runtime';
+import { afterCommit, boundedCache, type Logger, startPeriodicTask } from '@tocsin/runtime';
 import { checkStorage, type StorageWrite } from './domain/storage-quota.ts';
 import { storageStore } from './store/storage-store.ts';
 
@@ -95,7 +95,8 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
         throw error;
       }
     },
-    add: (workspaceId, { bytes, keyBytes = 0 }) => addPending(workspaceId, { bytes: Math.max(0, bytes), keyBytes }),
+    add: (workspaceId, { bytes, keyBytes = 0 }) =>
+      afterCommit(() => addPending(workspaceId, { bytes: Math.max(0, bytes), keyBytes })),
     stop: async () => {
       await task.stop();
       await flush().catch((error: unknown) => log.warn({ err: error }, 'cannot store the counts of storage'));
