@@ -1,6 +1,7 @@
 import type { Knex } from '@tocsin/postgres';
-import { openKeyring } from '@tocsin/runtime';
+import { currentDryRun, openKeyring } from '@tocsin/runtime';
 import { type Chat, ChatError } from './clients/chat.ts';
+import { unchangedChat } from './clients/unchanged-chat.ts';
 import { type ChatConnection, chatConnectionStore } from './store/chat-connection-store.ts';
 
 /** A workspace's chat and its template for channel names. */
@@ -13,6 +14,7 @@ export interface ConnectedChat {
 export interface Chats {
   /**
    * Reads the connection each time, so that a new or removed connection takes effect at once.
+   * A dry run gets a chat that it cannot change.
    * @param signal cancels the calls to the chat
    * @throws ChatError `not_connected` if the secret key that encrypted the token is no longer configured
    */
@@ -50,7 +52,11 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
       const token = decryptToken(connection);
       if (token === undefined)
         throw new ChatError('not_connected', 'The key that encrypted the token is not configured');
-      return { chat: open(token, timeout, signal), template: connection.channelTemplate };
+      const chat = open(token, timeout, signal);
+      return {
+        chat: currentDryRun() === undefined ? chat : unchangedChat(chat),
+        template: connection.channelTemplate,
+      };
     },
 
     rotateEncryption: async () =>

@@ -1,7 +1,7 @@
 import { quotaOf } from '@tocsin/contracts';
 import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import type { Logger } from '@tocsin/runtime';
+import { afterCommit, type Logger } from '@tocsin/runtime';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';
@@ -49,16 +49,18 @@ export async function importSourceTimeline(dependencies: Dependencies, command: 
   const { principal, incident, log } = command;
   const start = performance.now();
   const { sourceImport, reply } = await attempt(dependencies, command);
-  log.info(
-    {
-      incident: incident.id,
-      workspace: principal.workspace.id,
-      source: URL.parse(incident.docUrl)?.hostname,
-      result: sourceImport.status,
-      events: sourceImport.eventCount,
-      duration: Math.round(performance.now() - start),
-    },
-    'timeline import finished',
+  afterCommit(() =>
+    log.info(
+      {
+        incident: incident.id,
+        workspace: principal.workspace.id,
+        source: URL.parse(incident.docUrl)?.hostname,
+        result: sourceImport.status,
+        events: sourceImport.eventCount,
+        duration: Math.round(performance.now() - start),
+      },
+      'timeline import finished',
+    ),
   );
   return { ...reply, imported: sourceImport.eventCount ?? 0 };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
+import { afterCommit, inOwnDryRun, type Instant } from '@tocsin/runtime';
 import type { Outcome } from '../queue/domain/delivery.ts';
 import { verificationBody } from '../requests/domain/envelope.ts';
 import { type LimitReached, windowEnd } from '../requests/domain/limits.ts';
@@ -29,7 +29,8 @@ const SLOT_RETRIES = { tries: 20, pause: 100 };
  */
 export async function sendVerification(dependencies: Dependencies, check: Check): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await tryCheck(dependencies, check);
+    // A dry run must not hold the lock of the limits while it waits, or asks the incident service.
+    const outcome = await inOwnDryRun(async () => tryCheck(dependencies, check));
     if (outcome.kind !== 'refused') return outcome;
     if (outcome.limit.resource === 'window' || tries === SLOT_RETRIES.tries) {
       throw rateLimited(outcome.limit, outcome.now);
@@ -71,19 +72,22 @@ async function tryCheck(dependencies: Dependencies, { subscription, requestId }:
     if (refusal !== undefined) return refusal;
     if (outcome.kind === 'cancelled') throw revokedError();
     const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
-    metrics.checks.inc({ result });
-    log.info(
-      {
-        subscription: id,
-        workspace: workspaceId,
-        receiver: origin,
-        result,
-        status: outcome.status,
-        duration: Math.round(performance.now() - started),
-        request_id: requestId,
-      },
-      'checked a receiver',
-    );
+    const duration = Math.round(performance.now() - started);
+    afterCommit(() => {
+      metrics.checks.inc({ result });
+      log.info(
+        {
+          subscription: id,
+          workspace: workspaceId,
+          receiver: origin,
+          result,
+          status: outcome.status,
+          duration,
+          request_id: requestId,
+        },
+        'checked a receiver',
+      );
+    });
     return outcome;
   } finally {
     await limitStore(database).closeSlot(token);

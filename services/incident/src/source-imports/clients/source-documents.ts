@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { currentDryRun } from '@tocsin/runtime';
 import {
   type AllowedDestinations,
   type DestinationProblem,
@@ -37,7 +38,7 @@ export type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'
 export interface SourceDocuments {
   /**
    * Fetches a document once, without retries, and returns what `use` makes of it. Failures of the remote server are
-   * results and do not reject. The import counts as running until `use` ends.
+   * results and do not reject. The import counts as running until `use` ends. A dry run fetches nothing.
    */
   read<Result>(url: string, workspaceId: number, use: (document: DocumentResult) => Promise<Result>): Promise<Result>;
 }
@@ -74,6 +75,7 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
 
   return {
     read: async (url, workspaceId, use) => {
+      if (currentDryRun() !== undefined) return use(NOT_FETCHED);
       const urlProblem = findUrlProblem(url, allowed);
       if (urlProblem !== undefined) return use({ status: 'unsupported', reason: urlProblem });
       if (
@@ -115,6 +117,8 @@ const NO_ADDRESS: DocumentResult = {
   status: 'failed',
   reason: `No public address was found for the server of the document; ${HOW_TO_ALLOW}`,
 };
+
+const NOT_FETCHED: DocumentResult = { status: 'failed', reason: 'A validation does not fetch the document' };
 
 const isAddressFailure = (response: SafeResponse): boolean =>
   response.kind === 'failure' && (response.reason === 'dns' || response.reason === 'blocked_address');

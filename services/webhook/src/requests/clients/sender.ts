@@ -1,4 +1,4 @@
-import { inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
+import { currentDryRun, inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
 import {
   type AllowedDestinations,
   type PreparedRequest,
@@ -16,6 +16,7 @@ const MAX_RESPONSE_BYTES = 65_536;
 /** Posts to receivers (contract: Deliveries). */
 export interface Sender {
   /**
+   * A dry run sends nothing, looks up no name and does not call `prepare`: it assumes that the receiver accepts.
    * @param prepare see `SafeRequest`; returns the headers too, because requests are signed right before they are sent
    */
   post(
@@ -35,8 +36,9 @@ export interface SenderOptions {
 export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
   const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
   return {
-    post: async (url, prepare) =>
-      inSpan(requestSpan('POST', new URL(url)), async (span) => {
+    post: async (url, prepare) => {
+      if (currentDryRun() !== undefined) return ACCEPTED;
+      return inSpan(requestSpan('POST', new URL(url)), async (span) => {
         const response = await http.request({
           url,
           method: 'POST',
@@ -47,7 +49,8 @@ export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIME
         const outcome = outcomeOf(response);
         if (span !== undefined) recordOutcome(span, outcome);
         return outcome;
-      }),
+      });
+    },
   };
 }
 
@@ -59,6 +62,8 @@ function withTrace(prepared: PreparedRequest | undefined): PreparedRequest | und
 }
 
 type Attempt = Outcome | { kind: 'cancelled' };
+
+const ACCEPTED: Outcome = { kind: 'success', status: 200 };
 
 function outcomeOf(response: SafeResponse): Attempt {
   if (response.kind !== 'response') return response;
