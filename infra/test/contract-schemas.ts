@@ -22,15 +22,19 @@ const modules = await Promise.all(
   ),
 );
 
+/** All operations of the API, by their IDs. */
+export const CONTRACTS: Readonly<Record<string, Contract>> = Object.assign(
+  {},
+  ...modules.map(({ contracts }) => contracts),
+) as Record<string, Contract>;
+
 /** The schemas of everything that the services' APIs accept. */
-export const REQUEST_SCHEMAS: readonly RequestSchema[] = modules
-  .flatMap(({ contracts }) => Object.entries(contracts))
-  .flatMap(([operation, contract]) =>
-    (['params', 'query', 'body'] as const).flatMap((part) => {
-      const schema = contract[part];
-      return schema === undefined ? [] : { operation, part, schema };
-    }),
-  );
+export const REQUEST_SCHEMAS: readonly RequestSchema[] = Object.entries(CONTRACTS).flatMap(([operation, contract]) =>
+  (['params', 'query', 'body'] as const).flatMap((part) => {
+    const schema = contract[part];
+    return schema === undefined ? [] : { operation, part, schema };
+  }),
+);
 
 /** Returns a schema and all schemas within it. @throws for a kind of schema that it does not know */
 export function nodesOf(schema: z.ZodType, path = ''): SchemaNode[] {

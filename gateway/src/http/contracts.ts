@@ -38,6 +38,8 @@ const writeKeys = { ...keys, errors: ['permission_denied', 'invalid_resource_sta
 const user = { status: 200, body: userReply, versioned: true } as const;
 const key = { status: 200, body: keyReply, versioned: true } as const;
 const token = { body: tokenReply, versioned: true } as const;
+/** What only a key that is stored has. */
+const TOKEN = ['api_key.id', 'api_key.prefix', 'token'] as const;
 
 /** The gateway's own API (contract: Users, API keys). */
 export const contracts = {
@@ -59,7 +61,7 @@ export const contracts = {
     ...writeUsers,
     idempotent: true,
     body: newUser,
-    reply: { ...user, status: 201 },
+    reply: { ...user, status: 201, assigned: ['user.id'] },
   },
   getUser: { ...endpoint('GET', USER, 'Get a user'), ...readUsers, params: userParams, reply: user },
   updateUser: {
@@ -90,7 +92,7 @@ export const contracts = {
     errors: ['missing_role_permission', ...writeKeys.errors],
     idempotent: true,
     body: newKey,
-    reply: { ...token, status: 201 },
+    reply: { ...token, status: 201, assigned: TOKEN },
   },
   getApiKey: { ...endpoint('GET', KEY, 'Get an API key'), ...keys, params: keyParams, reply: key },
   updateApiKey: {
@@ -108,7 +110,7 @@ export const contracts = {
     idempotent: true,
     body: keyRotation,
     bodyOptional: true,
-    reply: { ...token, status: 200 },
+    reply: { ...token, status: 200, assigned: TOKEN },
   },
   revokeApiKey: {
     ...endpoint('POST', `${KEY}/revoke`, 'Revoke an API key'),

@@ -1,7 +1,7 @@
 import type { Principal } from '@tocsin/contracts';
 import type { IdempotencyKey } from '@tocsin/http';
 import { commitWith, type Knex } from '@tocsin/postgres';
-import type { Clock } from '@tocsin/runtime';
+import { afterCommit, type Clock } from '@tocsin/runtime';
 import type { CommandContext } from './actor.ts';
 
 /** What commands of users work with. */
@@ -27,7 +27,7 @@ export async function runCommand<Result>(
 ): Promise<Result> {
   const context = contextOf(dependencies, principal);
   const result = await dependencies.database.transaction(async (trx) => command(trx, context));
-  dependencies.identitiesChanged();
+  afterCommit(dependencies.identitiesChanged);
   return result;
 }
 

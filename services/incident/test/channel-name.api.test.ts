@@ -27,6 +27,7 @@ async function linked(options: { creator?: string } = {}) {
 const asking = ({ client }: ChatWorkspace, id: number) => ({
   preview: async (body: unknown) => client.post(`${INCIDENTS}/${id}/slack/channel-name/preview`, body),
   rename: async (body: unknown) => client.patch(`${INCIDENTS}/${id}/slack/channel-name`, body),
+  validate: async (body: unknown) => client.patch(`${INCIDENTS}/${id}/slack/channel-name?validate_only=true`, body),
   renameOld: async () => client.post(`${INCIDENTS}/${id}/rename-slack-channel`),
   archive: async () => client.post(`${INCIDENTS}/${id}/archive`),
 });
@@ -48,6 +49,20 @@ describe('a channel name', () => {
     expect((await rename(TEMPLATE)).body).toEqual({ ...changed, changed: false });
     // The channel's name is not a property of the incident.
     expect((await workspace.get(incident.id)).body.incident.revision).toBe(1);
+  });
+
+  test('can be validated without a change', async () => {
+    const { channel, template, rename, validate } = await linked();
+    const before = channel.name;
+    const taken = { mode: 'custom', name: `taken-${template}` };
+    chat.slack.addChannel({ name: taken.name });
+    const dry = await validate(TEMPLATE);
+    expect(channel.name).toBe(before);
+    expect(dry).toMatchObject({ status: 200, body: { channel_name: template, changed: true } });
+    const [refused, refusal] = [await rename(taken), await validate(taken)];
+    expect(refused.body.code).toBe('slack_channel_name_taken');
+    expect({ ...refusal.body, request_id: '' }).toEqual({ ...refused.body, request_id: '' });
+    expect((await rename(TEMPLATE)).body).toEqual(dry.body);
   });
 
   test('can be a custom name', async () => {

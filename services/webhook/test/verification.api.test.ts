@@ -97,6 +97,21 @@ describe('a receiver that responds with a success', () => {
     expect((await client().post(`${path}/verify`)).status).toBe(200);
   });
 
+  test('gets no request from a validation, which uses no slot either', async () => {
+    const { path } = await subscribe(client(), receiver.url());
+    const stored = async () =>
+      Promise.all(
+        ['windows', 'activity', 'host_addresses'].map(async (table) => service.rows(table).count({ rows: '*' })),
+      );
+    const before = await stored();
+    const validation = await client().post(`${path}/verify?validate_only=true`);
+    expect(validation).toMatchObject({ status: 200, body: { webhook: { status: 'active' } } });
+    expect(receiver.requests).toEqual([]);
+    expect(await stored()).toEqual(before);
+    expect((await client().post(`${path}/verify`)).status).toBe(200);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
   test('may belong to a demo workspace', async () => {
     const demo = service.as({ workspace: { id: workspaces, is_demo: true } });
     const { path } = await subscribe(demo, receiver.url());

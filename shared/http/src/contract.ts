@@ -70,6 +70,11 @@ export interface Contract {
     readonly body?: z.ZodType;
     /** The response is one versioned resource, with its revision in a header. */
     readonly versioned?: boolean;
+    /**
+     * The properties of the body, with dotted paths, that exist only once the write has happened: IDs and numbers of new
+     * rows, secrets. They are null in the response to a write that is only validated.
+     */
+    readonly assigned?: readonly string[];
   };
 }
 

@@ -1,10 +1,11 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { inSpan, openKeyring, requestSpan, traceHeaders } from '@tocsin/runtime';
+import { currentDryRun, inSpan, openKeyring, requestSpan, traceHeaders } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from './principal.ts';
 import { type ServiceAddress, serviceAddresses } from './service-addresses.ts';
 import { SUSPECT_AFTER_MS, type WatchedRequest } from './service-health.ts';
+import { DRY_RUN_HEADER } from './validate-only.ts';
 
 /**
  * Calls another service, at one of its addresses. Each call has a timeout, and the response is validated. A call whose
@@ -21,7 +22,7 @@ export interface InternalClient {
     query: Record<string, string | number | undefined>,
     schema: Schema,
   ): Promise<z.output<Schema>>;
-  /** Sends a command, which may arrive twice. @throws as `get` */
+  /** Sends a command, which may arrive twice; from a dry run, it is one there, too. @throws as `get` */
   post<Schema extends z.ZodType>(path: string, body: object, schema: Schema): Promise<z.output<Schema>>;
   close(): void;
 }
@@ -82,6 +83,7 @@ export function internalClient(options: {
       headers: {
         ...traceHeaders(),
         [PRINCIPAL_HEADER]: signPrincipal(keyring, { kind: 'service' }),
+        ...(method === 'POST' && currentDryRun() !== undefined && { [DRY_RUN_HEADER]: 'true' }),
         ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
       },
     });

@@ -12,6 +12,7 @@ import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
 import { messageOf } from './event-stream.ts';
 import { errorCodesOf, errorResponseName } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, REPLAYED_HEADER, VERSION_HEADER } from './preconditions.ts';
+import { queryOf, VALIDATED_HEADER, validatedSchema } from './validate-only.ts';
 import { EVENT_STREAM, LAST_EVENT_ID_HEADER } from './waiting.ts';
 
 /** The OpenAPI extensions from which the gateway builds its route table. */
@@ -63,6 +64,10 @@ const HEADERS = {
   },
   [REPLAYED_HEADER]: {
     description: '`true` if the response is the stored one of an earlier request with the same idempotency key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  [VALIDATED_HEADER]: {
+    description: '`true` if the request was only validated: nothing of what the response shows has happened',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': {
@@ -142,6 +147,7 @@ function operation(options: {
   documentation: AnyDocumentation | undefined;
 }): RouteConfig {
   const { service, id, contract, documentation } = options;
+  const query = queryOf(contract);
   const headers = z.object({
     ...(contract.idempotent === true && {
       [IDEMPOTENCY_HEADER]: z.string().min(1).max(128).optional().meta({
@@ -180,7 +186,7 @@ function operation(options: {
     ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
     request: {
       ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),
-      ...(contract.query !== undefined && { query: contract.query }),
+      ...(query !== undefined && { query }),
       headers,
       ...(contract.body !== undefined && {
         body: { required: contract.bodyOptional !== true, content: json(contract.body, documentation?.body) },
@@ -213,10 +219,19 @@ function success(contract: Contract, documentation: AnyDocumentation | undefined
     description: contract.reply.body === undefined ? 'Success, without a body' : 'Success',
     headers: references(successHeaders(contract)),
     ...(contract.reply.body !== undefined && {
-      content: { ...json(contract.reply.body, documentation?.reply), ...stream(contract, documentation) },
+      content: {
+        ...json(bodyOf(contract.reply.body, contract), documentation?.reply),
+        ...stream(contract, documentation),
+      },
     }),
   };
 }
+
+/** Also the body of a write that is only validated, if it differs. */
+const bodyOf = (body: z.ZodType, { reply: { assigned } }: Contract) =>
+  assigned === undefined
+    ? body
+    : z.union([body, validatedSchema(body, assigned).meta({ description: 'With `validate_only=true`' })]);
 
 /** The media type of server-sent events, of which OpenAPI 3.1 can only say that they are text. */
 function stream({ stream: data }: Contract, documentation: AnyDocumentation | undefined) {
@@ -232,6 +247,7 @@ function stream({ stream: data }: Contract, documentation: AnyDocumentation | un
 const successHeaders = (contract: Contract): HeaderName[] => [
   ...(contract.reply.versioned === true ? (['Service-Resource-Version'] as const) : []),
   ...(contract.idempotent === true ? (['Idempotency-Replayed'] as const) : []),
+  ...(contract.method === 'get' ? [] : (['Validated-Only'] as const)),
   ...deprecationHeaderNames(contract),
 ];
 

@@ -1,10 +1,10 @@
-import { type Logger, RequestWork, runForRequest } from '@tocsin/runtime';
+import { type Logger, RequestWork, type RequestWorkOptions, runDry, runForRequest } from '@tocsin/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { checkAccess } from './access.ts';
 import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
-import type { InternalRoute, Reply, Route } from './contract.ts';
+import type { InternalRoute, Reply, Route, RouteRequest } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
 import { type EventStream, sendStream } from './event-stream.ts';
@@ -20,6 +20,7 @@ import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { validate, validateQuery } from './validate.ts';
+import { DRY_RUN_HEADER, queryOf, validatedReply } from './validate-only.ts';
 import { openWaitingRequest, type WaitingRequest } from './waiting.ts';
 import type { WaitingPlaces } from './waiting-places.ts';
 
@@ -49,6 +50,7 @@ const IF_VERSION = IF_VERSION_HEADER.toLowerCase();
 
 /** Handles requests of users, whom the gateway has authenticated. */
 export function routeHandler(route: Route, options: RouteHandlerOptions): ExchangeHandler {
+  const querySchema = queryOf(route);
   return async (exchange) => {
     const { request, response } = exchange;
     const principal = options.principals.user(headerOf(request, PRINCIPAL));
@@ -62,21 +64,20 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
     }
     checkAccess(principal, route);
     const workspaceId = principal.workspace.id;
-    const newWork = () => requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
+    const work = requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
     const waiting = waitingOf(route, { exchange, workspaceId, options });
-    const reply = await runForRequest(newWork(), async () =>
-      handle(route, { exchange, principal, waiting, options }).catch((error: unknown) => {
+    const reply = await handle(route, { exchange, principal, waiting, querySchema, work, options }).catch(
+      (error: unknown) => {
         if (options.checkReplies) checkError(route, error);
         throw error;
-      }),
+      },
     );
-    if (options.checkReplies) checkReply(route, reply);
     if (reply.stream === undefined || waiting === undefined) {
       sendReply(response, { route, reply, workspaceId, unsent: options.unsentBytes });
       return;
     }
     const stream = options.checkReplies ? checkedStream(route, reply.stream) : reply.stream;
-    await sendStream(response, inTurns(stream, newWork), {
+    await sendStream(response, inTurns(stream, work), {
       workspaceId,
       unsent: options.unsentBytes,
       signal: waiting.signal,
@@ -101,8 +102,8 @@ const waitingOf = (
 };
 
 /** Reads each part of a stream as a request of its own: it has the time for statements that a request has. */
-const inTurns = (stream: EventStream, newWork: () => RequestWork): EventStream => ({
-  next: async () => runForRequest(newWork(), async () => stream.next()),
+const inTurns = (stream: EventStream, work: RequestWorkOptions): EventStream => ({
+  next: async () => runForRequest(new RequestWork(work), async () => stream.next()),
 });
 
 /** Handles requests of our own services. */
@@ -123,31 +124,49 @@ export function internalRouteHandler(
     // A call for a workspace uses the workspace's share, so that the calls for one do not delay those for others.
     const holder = typeof workspaceId === 'number' ? workspaceId : caller;
     const work = requestWork(response, { holder, readOnly: method === 'get' });
-    sendJson(response, 200, await runForRequest(work, async () => handle(parameters)));
+    const run = async () => handle(parameters);
+    const isDry = headerOf(request, DRY_RUN_HEADER) === 'true';
+    sendJson(response, 200, await (isDry ? runDry(work, run) : runForRequest(new RequestWork(work), run)));
   };
 }
 
 /** What the waits and deadlines of a request depend on. */
-const requestWork = (response: ServerResponse, options: { holder: number | string; readOnly: boolean }): RequestWork =>
-  new RequestWork({ ...options, isClientGone: () => response.destroyed && !response.writableFinished });
+const requestWork = (
+  response: ServerResponse,
+  options: { holder: number | string; readOnly: boolean },
+): RequestWorkOptions => ({ ...options, isClientGone: () => response.destroyed && !response.writableFinished });
 
-/** Calls the route's handler after the checks, in the order of the contract: path, headers, query, body. */
-async function handle(
+interface Received {
+  exchange: Exchange;
+  principal: Principal;
+  waiting: WaitingRequest | undefined;
+  querySchema: z.ZodObject | undefined;
+  work: RequestWorkOptions;
+  options: RouteHandlerOptions;
+}
+
+/** Calls the route's handler, or only validates what it would do (contract: Validating a write). */
+async function handle(route: Route, received: Received): Promise<Reply> {
+  const { work, options } = received;
+  const { request, validateOnly } = await readRequest(route, received);
+  const run = async () => {
+    const reply = await route.handle(request);
+    if (options.checkReplies) checkReply(route, reply);
+    return reply;
+  };
+  return validateOnly ? validatedReply(route, await runDry(work, run)) : runForRequest(new RequestWork(work), run);
+}
+
+/** Checks a request in the order of the contract: path, headers, query, body. */
+async function readRequest(
   route: Route,
-  from: { exchange: Exchange; principal: Principal; waiting: WaitingRequest | undefined; options: RouteHandlerOptions },
-): Promise<Reply> {
-  const { exchange, principal, waiting } = from;
-  const { log, limits } = from.options;
-  const { request } = exchange;
+  { exchange: { request, params: pathParams }, principal, waiting, querySchema, options: { log, limits } }: Received,
+): Promise<{ request: RouteRequest<unknown, unknown, unknown>; validateOnly: boolean }> {
   const requestId = requestIdOf(request);
-  const params = route.params === undefined ? {} : validate(route.params, readPath(exchange.params, route.params));
+  const params = route.params === undefined ? {} : validate(route.params, readPath(pathParams, route.params));
   const idempotencyKey = route.idempotent === true ? readIdempotencyKey(headerOf(request, IDEMPOTENCY)) : undefined;
   const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
-  const search = searchOf(request);
-  const query =
-    route.query === undefined && search === ''
-      ? {}
-      : validateQuery(route.query ?? NOTHING, readQuery(search, route.query ?? NOTHING));
+  const { validate_only: validateOnly = false, ...query } = readSearch(request, { route, querySchema });
   const body =
     route.method === 'get'
       ? { bytes: Buffer.alloc(0), value: {} }
@@ -155,7 +174,7 @@ async function handle(
           optional: route.body === undefined || route.bodyOptional === true,
           maxBytes: limits.bodyBytes,
         });
-  return route.handle({
+  const read = {
     params,
     query,
     body: route.method === 'get' ? {} : validate(route.body ?? NOTHING, body.value, route.bodyFault),
@@ -164,14 +183,25 @@ async function handle(
     requestId,
     routeId: route.id,
     expectedRevision,
-    idempotencyKey,
+    // A validation neither uses a key nor returns the outcome of one.
+    idempotencyKey: validateOnly === true ? undefined : idempotencyKey,
     idempotencyHours: limits.idempotencyHours,
     // Most handlers log nothing.
     get log() {
       return log.child({ request_id: requestId });
     },
     ...(waiting !== undefined && { waiting }),
-  });
+  };
+  return { request: read, validateOnly: validateOnly === true };
+}
+
+function readSearch(
+  request: IncomingMessage,
+  { route, querySchema = NOTHING }: { route: Route; querySchema: z.ZodObject | undefined },
+): Record<string, unknown> {
+  const search = searchOf(request);
+  if (search === '' && route.query === undefined) return {};
+  return validateQuery(querySchema, readQuery(search, querySchema));
 }
 
 /** The query string without its question mark. */

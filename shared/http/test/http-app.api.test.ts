@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { createLogger, createMetrics } from '@tocsin/runtime';
+import { createLogger, createMetrics, currentDryRun, runDry } from '@tocsin/runtime';
 import { asService, asUser, type Client, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { z } from 'zod';
 import {
@@ -8,6 +8,8 @@ import {
   httpApp,
   type HttpServer,
   implement,
+  internalClient,
+  internalCommand,
   internalRoute,
   listen,
   type HttpLimits,
@@ -24,7 +26,7 @@ const contracts = {
     path: '/things',
     idempotent: true,
     body: z.strictObject({ name: z.string(), nested: z.strictObject({ list: z.array(z.int()) }).optional() }),
-    reply: { status: 201, body: z.unknown(), versioned: true },
+    reply: { status: 201, body: z.unknown(), versioned: true, assigned: ['thing.id', 'thing.secret.text'] },
   },
   updateThing: {
     ...shared,
@@ -75,7 +77,10 @@ const contracts = {
 } as const satisfies Contracts;
 
 const routes = implement(contracts, {
-  createThing: async ({ body }) => ({ body: { thing: body }, revision: 1 }),
+  createThing: async ({ body, query, idempotencyKey }) => ({
+    body: { thing: { ...body, id: 1, dry: currentDryRun() !== undefined }, query, idempotencyKey },
+    revision: 1,
+  }),
   updateThing: async ({ params, expectedRevision }) => ({ body: { id: params.id, expectedRevision } }),
   touchThing: async () => ({}),
   guardedThing: async () => ({}),
@@ -99,6 +104,12 @@ const openApp = (limits?: HttpLimits) =>
         callers: ['one'],
         query: z.strictObject({ since: z.int() }),
         handle: async ({ since }) => ({ since }),
+      }),
+      internalCommand({
+        path: '/internal/changes',
+        callers: ['one'],
+        body: z.strictObject({}),
+        handle: async () => ({ dry: currentDryRun() !== undefined }),
       }),
     ],
     readinessChecks: [{ name: 'moon', required: false, check: async () => false }],
@@ -190,6 +201,47 @@ describe('a body', () => {
     expect((await client.post('/things/1/touch')).status).toBe(204);
     expect((await client.post('/things/1/touch', {})).status).toBe(204);
     expect(outcome(await client.post('/things/1/touch', { a: 1 }))).toBe('400 unknown_field a');
+  });
+});
+
+describe('validate_only', () => {
+  const key = { 'Idempotency-Key': 'k' };
+
+  test('runs a write as a dry run, without its key, and nulls what the write assigns', async () => {
+    const dry = await client.post('/things?validate_only=true', { name: 'a' }, key);
+    expect([dry.status, dry.body]).toEqual([201, { thing: { name: 'a', id: null, dry: true }, query: {} }]);
+    expect(['Validated-Only', 'Service-Resource-Version'].map((name) => dry.headers.get(name))).toEqual(['true', '1']);
+    for (const query of ['', '?validate_only=false']) {
+      const real = await client.post(`/things${query}`, { name: 'a' }, key);
+      const thing = { name: 'a', id: 1, dry: false };
+      expect([real.body, real.headers.get('Validated-Only')]).toEqual([
+        { thing, query: {}, idempotencyKey: 'k' },
+        null,
+      ]);
+    }
+    const empty = await client.post('/things/1/touch?validate_only=true');
+    expect([empty.status, empty.text, empty.headers.get('Validated-Only')]).toEqual([204, '', 'true']);
+  });
+
+  test('has no other values than true and false, and belongs to writes', async () => {
+    for (const query of ['validate_only=1', 'validate_only', 'validate_only=true&validate_only=true']) {
+      expect(outcome(await client.post(`/things?${query}`, { name: 'a' }))).toBe('400 invalid_request validate_only');
+    }
+    expect(outcome(await client.get('/old/1?validate_only=true'))).toBe('400 invalid_request validate_only');
+    expect(outcome(await client.post('/things?validate=true', { name: 'a' }))).toBe('400 invalid_request validate');
+  });
+
+  test('makes the commands to other services dry runs there', async () => {
+    const one = internalClient({ urls: [server.url], self: 'one', service: 'test', secretKeys: TEST_SECRET_KEYS });
+    const call = async () => one.post('/internal/changes', {}, z.strictObject({ dry: z.boolean() }));
+    const request = { holder: 1, readOnly: false, isClientGone: () => false };
+    expect([await call(), await runDry(request, call)]).toEqual([{ dry: false }, { dry: true }]);
+    one.close();
+  });
+
+  test('sends refusals as they are', async () => {
+    const dry = await client.post('/things?validate_only=true', { nmae: 'a' });
+    expect([outcome(dry), dry.headers.get('Validated-Only')]).toEqual(['400 unknown_field nmae', null]);
   });
 });
 

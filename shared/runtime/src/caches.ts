@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { currentDryRun } from './dry-run.ts';
+import { currentDryRun } from './run-dry.ts';
 
 /** Bytes of heap that an entry itself takes: its key, its links in the list of entries, small values. */
 export const ENTRY_BYTES = 256;

@@ -1,4 +1,4 @@
-import { outsideDryRun } from './dry-run.ts';
+import { outsideDryRun } from './run-dry.ts';
 
 /**
  * Runs at most one work for a key at a time. A call during a run waits for the next run, which all calls that wait

@@ -11,7 +11,8 @@ export {
   setting,
   withFileSettings,
 } from './config.ts';
-export { afterCommit, currentDryRun, type DryRun, inOwnDryRun, outsideDryRun, runDry } from './dry-run.ts';
+export type { DryRun } from './dry-run.ts';
+export { afterCommit, currentDryRun, inOwnDryRun, outsideDryRun, runDry } from './run-dry.ts';
 export { type FairShares, fairShares } from './fair-shares.ts';
 export { type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, addMilliseconds, systemClock } from './instant.ts';

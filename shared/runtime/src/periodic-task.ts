@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts';
-import { afterCommit } from './dry-run.ts';
+import { afterCommit } from './run-dry.ts';
 import { runInBackground } from './work-context.ts';
 
 /** Work that repeats until it is stopped. Runs never overlap. */

@@ -23,7 +23,7 @@ const query = z.strictObject({
     .meta({ description: 'Only the one with exactly this external ID; default: any' }),
 });
 const reply = { status: 200, body: fieldReply, versioned: true } as const;
-const created = { ...reply, status: 201 } as const;
+const created = { ...reply, status: 201, assigned: ['field.id'] } as const;
 
 /** The API of the custom-field service (contract: Custom fields). */
 export const contracts = {

@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/postgres';
-import { type Logger, startPeriodicTask } from '@tocsin/runtime';
+import { afterCommit, type Logger, startPeriodicTask } from '@tocsin/runtime';
 import {
   type UnannouncedConfiguration,
   unannouncedConfigurations,
@@ -45,7 +45,7 @@ export function configurationAnnouncements(options: {
   });
   return {
     async announce(change) {
-      await announce(change);
+      await afterCommit(async () => announce(change));
     },
     stop: async () => task.stop(),
   };

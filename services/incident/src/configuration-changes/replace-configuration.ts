@@ -39,8 +39,9 @@ export async function replaceConfiguration(
   const { database } = dependencies;
   const workspaceId = principal.workspace.id;
   const tiers = tierOwner(dependencies, workspaceId);
-  await configurationChanges(database, workspaceId).createCounter();
+  // First: a dry run must not hold a new counter during the call.
   const tierState = await tiers.read();
+  await configurationChanges(database, workspaceId).createCounter();
   const changed = await database.transaction(async (trx) => {
     const author = authorOf(command);
     const result = await changeConfiguration(trx, {

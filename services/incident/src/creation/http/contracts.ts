@@ -14,7 +14,12 @@ export const creationContracts = {
     // The document of a timeline import may take ten seconds, after the create itself.
     deadline: 25_000,
     body: newIncident,
-    reply: { status: 201, body: newIncidentReply, versioned: true },
+    reply: {
+      status: 201,
+      body: newIncidentReply,
+      versioned: true,
+      assigned: ['incident.id', 'incident.human_id', 'source_timeline_import'],
+    },
   },
 } as const satisfies Contracts;
 

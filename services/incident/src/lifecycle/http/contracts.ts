@@ -12,7 +12,12 @@ const transition = {
   bodyOptional: true,
   errors: ['precondition_failed', 'invalid_resource_state'],
 } as const;
-const transitioned = { status: 200, body: transitionReply, versioned: true } as const;
+const transitioned = {
+  status: 200,
+  body: transitionReply,
+  versioned: true,
+  assigned: ['timeline_event.id'],
+} as const;
 
 /** contract: Lifecycle */
 export const lifecycleContracts = {

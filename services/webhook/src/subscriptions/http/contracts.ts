@@ -23,7 +23,7 @@ export const subscriptionContracts = {
     ...endpoint('POST', WEBHOOKS, 'Create a webhook subscription'),
     ...change,
     body: newWebhook,
-    reply: { status: 201, body: secretReply },
+    reply: { status: 201, body: secretReply, assigned: ['webhook.id', 'secret'] },
   },
   verifyWebhook: {
     ...endpoint('POST', `${WEBHOOK}/verify`, 'Verify the receiver and activate the subscription'),
@@ -51,7 +51,7 @@ export const subscriptionContracts = {
     ...endpoint('POST', `${WEBHOOK}/rotate-secret`, 'Rotate the signing secret'),
     ...change,
     params,
-    reply: { status: 200, body: secretReply },
+    reply: { status: 200, body: secretReply, assigned: ['secret'] },
   },
   revokeWebhook: {
     ...endpoint('POST', `${WEBHOOK}/revoke`, 'Revoke a webhook subscription'),

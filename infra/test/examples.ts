@@ -1,0 +1,57 @@
+import { expect } from '@jest/globals';
+import type { Answer, Client } from '@tocsin/testing';
+import type { ApiDescription, ApiOperation } from '../../gateway/src/description.ts';
+
+/** The documented request of one operation, which works in the sample workspace. */
+export interface Example {
+  id: string;
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
+  path: string;
+  headers: Record<string, string>;
+  body: unknown;
+  success: number;
+  operation: ApiOperation;
+}
+
+/** The operations in the order of the reference: by tag, then in that of the description. */
+export function examplesOf({ tags = [], paths }: ApiDescription): Example[] {
+  const operations = Object.entries(paths).flatMap(([at, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ at, method, operation })),
+  );
+  return tags.flatMap(({ name }) =>
+    operations.filter(({ operation }) => operation.tags?.[0] === name).map((each) => exampleOf(each)),
+  );
+}
+
+/** @throws when the operation lacks an example of something that it requires */
+function exampleOf({ at, method, operation }: { at: string; method: string; operation: ApiOperation }): Example {
+  const { operationId: id, parameters = [], requestBody, responses } = operation;
+  const required = parameters.filter((parameter) => parameter.required === true);
+  const values = required.map((parameter) => {
+    const { example } = parameter.schema as { example?: string | number };
+    if (example === undefined) throw new Error(`${id} has no example of ${parameter.name}`);
+    return { ...parameter, example: String(example) };
+  });
+  const content = requestBody?.content['application/json'];
+  if (content !== undefined && content.example === undefined) throw new Error(`${id} has no example of its body`);
+  const statuses = Object.keys(responses).filter((status) => status.startsWith('2'));
+  expect(statuses).toHaveLength(1);
+  return {
+    id,
+    method: method as Example['method'],
+    path: values
+      .filter((parameter) => parameter.in === 'path')
+      .reduce((text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)), at),
+    headers: Object.fromEntries(
+      values.filter((parameter) => parameter.in === 'header').map(({ name, example }) => [name, example]),
+    ),
+    body: content?.example,
+    success: Number(statuses[0]),
+    operation,
+  };
+}
+
+type Request = Pick<Example, 'method' | 'path' | 'headers' | 'body'>;
+
+export const sendExample = async (client: Client, { method, path, headers, body }: Request): Promise<Answer> =>
+  client.send(method.toUpperCase(), path, body, headers);

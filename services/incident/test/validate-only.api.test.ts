@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Knex } from '@tocsin/postgres';
+import { openOwnDatabase, startService, type TestService } from './service.ts';
+
+const INCIDENTS = '/api/v1/incidents';
+const VALIDATION = `${INCIDENTS}?validate_only=true`;
+
+let service: TestService;
+let database: Knex;
+beforeAll(async () => {
+  service = await startService();
+  database = openOwnDatabase(service);
+});
+afterAll(async () => {
+  await database.destroy();
+  await service.stop();
+});
+
+let workspaces = 71_000;
+const newWorkspace = (quotas: Record<string, number | null> = {}) => {
+  const id = (workspaces += 1);
+  return { id, client: service.as({ workspace: { id, quotas } }) };
+};
+
+describe('a create that is only validated', () => {
+  test('takes no number from creates at the same time, in a new workspace, too', async () => {
+    const { client } = newWorkspace();
+    const send = async (index: number) =>
+      client.post(index % 6 === 0 ? INCIDENTS : VALIDATION, { title: `Number ${index}`, service: 'checkout' });
+    const answers = await Promise.all(Array.from({ length: 60 }, async (_, index) => send(index)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const references = answers.map(({ body }) => body.incident.human_id as string | null);
+    const real = references.filter((reference) => reference !== null);
+    const expected = Array.from({ length: 10 }, (_, index) => `INC-${index + 1}`);
+    expect(real.sort()).toEqual(expected.sort());
+  });
+
+  test('neither uses an idempotency key nor returns the outcome of one', async () => {
+    const { id, client } = newWorkspace();
+    const key = { 'Idempotency-Key': 'k' };
+    for (const title of ['One', 'Two']) expect((await client.post(VALIDATION, { title }, key)).status).toBe(201);
+    const created = await client.post(INCIDENTS, { title: 'Three' }, key);
+    expect([created.status, created.headers.get('Idempotency-Replayed')]).toEqual([201, null]);
+    const again = await client.post(VALIDATION, { title: 'Four' }, key);
+    expect(again.body.incident).toMatchObject({ id: null, human_id: null, title: 'Four' });
+    expect(await database('idempotency_keys').where({ workspace_id: id }).pluck('key')).toEqual(['k']);
+  });
+
+  test('fetches no document, requests no channel and counts no bytes', async () => {
+    const { id, client } = newWorkspace({ storage_mb: 1 });
+    const request = {
+      title: 'Imported',
+      doc_url: 'https://documents.example/1',
+      import_source_timeline_event: true,
+      create_slack_channel: true,
+    };
+    const { status, body } = await client.post(VALIDATION, request);
+    expect([status, body]).toMatchObject([201, { incident: { id: null, revision: 1 }, source_timeline_import: null }]);
+    const large = { title: 'Large', impact_summary: 'x'.repeat(10_000) };
+    for (let count = 0; count < 150; count += 1) expect((await client.post(VALIDATION, large)).status).toBe(201);
+    for (const table of ['incidents', 'incident_counters', 'outbox', 'service_references']) {
+      expect(await database(table).where({ workspace_id: id }).select('workspace_id')).toEqual([]);
+    }
+    expect((await client.post(INCIDENTS, large)).body.incident.human_id).toBe('INC-1');
+  });
+
+  test('refuses what the create refuses, with the same text', async () => {
+    const { client } = newWorkspace({ incidents: 1 });
+    expect((await client.post(INCIDENTS, { title: 'The only one' })).status).toBe(201);
+    for (const request of [
+      { title: 'Beyond the quota' },
+      { title: 'A', team_id: 987_654 },
+      { title: 'A', status: 'x' },
+    ]) {
+      const [real, dry] = [await client.post(INCIDENTS, request), await client.post(VALIDATION, request)];
+      expect(real.status).toBeGreaterThanOrEqual(400);
+      expect({ ...dry.body, request_id: '' }).toEqual({ ...real.body, request_id: '' });
+    }
+  });
+});
