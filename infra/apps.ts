@@ -43,8 +43,6 @@ export interface AppDefinition {
   listenVariables: { host: string; port: string };
   /** Whether the app needs `REDIS_URL`. */
   usesRedis: boolean;
-  /** Whether the app writes events to an outbox. */
-  publishesEvents: boolean;
   /** What the app encrypts and signs for itself: purposes of secret keys. */
   ownKeys: readonly string[];
   /** For which requests the app may reach the internet; without it, it may not. */
@@ -74,7 +72,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     // HOST and PORT are the public server's.
     listenVariables: { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' },
     usesRedis: true,
-    publishesEvents: true,
     ownKeys: [CURSOR_PURPOSE, 'api-token'],
     readConfig: gatewayConfig,
     start: async (env, overrides) => {
@@ -92,7 +89,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     addressVariable: SERVICES.incident.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
-    publishesEvents: true,
     ownKeys: [CURSOR_PURPOSE, 'chat-token', 'attachment-url'],
     readConfig: incidentConfig,
     start: async (env, overrides) => {
@@ -113,7 +109,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     addressVariable: SERVICES.catalog.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
-    publishesEvents: true,
     ownKeys: [CURSOR_PURPOSE],
     readConfig: catalogConfig,
     start: async (env, overrides) => {
@@ -130,7 +125,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     addressVariable: SERVICES['custom-field'].address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
-    publishesEvents: true,
     ownKeys: [CURSOR_PURPOSE],
     readConfig: customFieldConfig,
     start: async (env, overrides) => {
@@ -148,7 +142,6 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     addressVariable: SERVICES.webhook.address,
     listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: false,
-    publishesEvents: false,
     ownKeys: [CURSOR_PURPOSE, 'webhook-secret', 'webhook-url'],
     readConfig: webhookConfig,
     start: async (env, overrides) => {

@@ -112,4 +112,4 @@ export function administration(database: Knex, clock: Clock = systemClock) {
   };
 }
 
-const by = (now: string): CommandContext => ({ actor: { type: 'operator' }, now });
+const by = (now: string): CommandContext => ({ actor: { type: 'operator' }, requestId: null, now });

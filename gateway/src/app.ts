@@ -1,7 +1,8 @@
+import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, refusalsOf, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { isDatabaseStuck } from '@tocsin/postgres';
-import { type App, openKeyring, systemClock } from '@tocsin/runtime';
+import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { openRequestCounter } from './clients/request-counter.ts';
 import { quotaUses } from './clients/quota-uses.ts';
@@ -30,7 +31,9 @@ import { API_TOKEN_PURPOSE, sealedTokens } from './http/sealed-tokens.ts';
 import { usageMeter } from './http/usage-meter.ts';
 import { userChangesRoutes } from './http/user-changes.ts';
 import { waitingRequests } from './http/waiting-requests.ts';
+import { auditEventHandlers } from './messaging/audit-events.ts';
 import { schema } from './schema.ts';
+import { auditStore } from './store/audit-store.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
 import { keyUses } from './usecases/key-uses.ts';
@@ -53,6 +56,9 @@ export interface GatewayApp extends App {
   /** The server for our own services, with metrics and readiness in detail. */
   readonly internalUrl: string;
 }
+
+/** How long the entries of the audit log are kept; milliseconds (contract: Audit log). */
+const AUDIT_RETENTION = 400 * 24 * 3_600_000;
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
@@ -136,10 +142,15 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       upstreams.open(OWN_SERVICE, [reachable(ownUrl)]);
       return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
     },
+    consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
     periodicTasks: [
       {
         name: 'deleting expired idempotency keys',
         work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
+      },
+      {
+        name: 'deleting expired entries of the audit log',
+        work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
       },
     ],
     workers: [identityChanges, waiting, meter, relay, api, uses],

@@ -36,6 +36,7 @@ const REQUESTS: Record<OperationId, (client: Client, target: Target) => Promise<
   updateApiKey: async (client, { key }) => client.patch(`${KEYS}/${key.id}`, { name: 'c' }, at(key.revision)),
   rotateApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/rotate`),
   revokeApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/revoke`),
+  listAuditLog: async (client) => client.get('/api/v1/settings/audit-log'),
 };
 
 const MANAGERS: readonly Role[] = ['owner', 'admin'];

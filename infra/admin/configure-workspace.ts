@@ -24,11 +24,12 @@ export async function configureWorkspace(values: FlagValues, target: Target): Pr
   const current = await target.gateway.getWorkspace(slug);
   const content = await readInputFile(file, MAX_FILE_BYTES);
   const configured = await withFileName(file, async () => {
-    const { workspace = {}, ...part } = validate(configurationFile, parseJson(content));
-    checkUnchanged(workspace, workspaceView(current));
+    const { workspace: settings = {}, ...part } = validate(configurationFile, parseJson(content));
+    checkUnchanged(settings, workspaceView(current));
+    const workspace = { id: current.id, slug, is_demo: current.isDemo };
     const incident = target.database('incident');
     const tiers = serviceTiers(target.database('catalog'), current.id);
-    const plan = await planConfiguration(incident, { workspaceId: current.id, part, tiers });
+    const plan = await planConfiguration(incident, { workspace, part, tiers });
     const { lists, tiersVersion } = await incident.transaction(async (trx) => plan.apply(trx));
     if (tiersVersion !== undefined) await tiers.settle(tiersVersion);
     return lists;

@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { type EventWorkspace, SCOPES } from '@tocsin/contracts';
 import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
@@ -59,9 +59,9 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   const workspace = `${DEMO_WORKSPACE}, http://${host}`;
   if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, error: undefined };
-  const { text, workspaceId } = token;
+  const { text } = token;
   const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: text }))
-    .then(async () => addSampleWebhook(env, workspaceId))
+    .then(async () => addSampleWebhook(env, token.workspace))
     .then(
       () => undefined,
       (reason: unknown) => (reason as Error).message,
@@ -69,11 +69,13 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   return { baseUrl, workspace, token: text, error };
 }
 
-type DemoToken = { kind: 'valid'; text: string; workspaceId: number } | { kind: 'ended' } | { kind: 'none' };
+type DemoToken = { kind: 'valid'; text: string; workspace: EventWorkspace } | { kind: 'ended' } | { kind: 'none' };
 
 async function findToken(admin: Administration, { dataDir, tokenFile, onlyIfEmpty }: DemoOptions): Promise<DemoToken> {
-  const valid = async (text: string) =>
-    ({ kind: 'valid', text, workspaceId: (await admin.getWorkspace(DEMO_WORKSPACE)).id }) as const;
+  const valid = async (text: string) => {
+    const { id, slug, isDemo } = await admin.getWorkspace(DEMO_WORKSPACE);
+    return { kind: 'valid', text, workspace: { id, slug, is_demo: isDemo } } as const;
+  };
   const stored = await dataDir.findSecret(tokenFile);
   const key = stored === undefined ? undefined : await admin.findKeyByToken(stored);
   if (stored !== undefined && key !== undefined) {

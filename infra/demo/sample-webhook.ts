@@ -1,3 +1,4 @@
+import type { EventWorkspace } from '@tocsin/contracts';
 import { openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';
@@ -19,7 +20,7 @@ export const receiverAddress = (port: number | string) => `localhost:${port}`;
 export const receiverUrl = (port: number | string) => `https://${receiverAddress(port)}/tocsin`;
 
 /** Creates the sample workspace's subscription of the receiver, if the instance allows the receiver. Can be repeated. */
-export async function addSampleWebhook(env: Environment, workspaceId: number): Promise<void> {
+export async function addSampleWebhook(env: Environment, workspace: EventWorkspace): Promise<void> {
   const port = receiverPort(env);
   const target = migrateConfig(env).targets.find(({ app }) => app === 'webhook');
   if (port === undefined || target === undefined) return;
@@ -29,7 +30,7 @@ export async function addSampleWebhook(env: Environment, workspaceId: number): P
     await addSubscription(database, {
       secretKeys: env['TOCSIN_SECRET_KEYS'] ?? '',
       allowed: { testReceivers: new Set([receiverAddress(port)]), networks: [] },
-      workspaceId,
+      workspace,
       id: SAMPLE_WEBHOOK,
       url: receiverUrl(port),
     });

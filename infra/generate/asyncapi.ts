@@ -31,6 +31,7 @@ const SUMMARIES: Record<EventType, string> = {
   'custom-field.changed': 'A custom field was created, changed, archived or restored',
   'workspace.changed': 'A workspace was created, or its settings or configuration changed',
   'user.changed': 'A user was created, changed, deactivated or activated',
+  'audit.recorded': 'Somebody changed a setting of a workspace',
   'customer-impact.updated': 'Another system computed the customer impact of an incident',
   'investigation.run.updated': 'Another system reported the progress of an investigation of an incident',
 };

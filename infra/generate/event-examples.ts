@@ -135,6 +135,15 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     version: 3,
     user: { id: 42, email: 'ana@acme.example', name: 'Ana', active: true, seat: 'responder', role: 'admin' },
   },
+  'audit.recorded': {
+    entry: {
+      actor: { type: 'user', user_id: 42, key_id: 7 },
+      action: 'webhook.paused',
+      target: { type: 'webhook', id: 'wh_7Jq2VtXw90b31Kd5Rz8LmN' },
+      before: { name: null, url: 'https://hooks.acme.example', event_types: ['incident.created'], status: 'active' },
+      after: { name: null, url: 'https://hooks.acme.example', event_types: ['incident.created'], status: 'paused' },
+    },
+  },
   'customer-impact.updated': {
     workspace_id: 1,
     incident_id: 17,

@@ -1,3 +1,4 @@
+import { auditPage, auditQuery } from './audit-wire.ts';
 import { SCOPES } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import {
@@ -117,6 +118,15 @@ export const contracts = {
     ...writeKeys,
     params: keyParams,
     reply: key,
+  },
+  listAuditLog: {
+    ...endpoint('GET', '/api/v1/settings/audit-log', 'List changes of settings'),
+    tag: 'Audit log',
+    scope: 'configuration:read',
+    needs: ['manage_settings'],
+    query: auditQuery,
+    cost: { base: 2 },
+    reply: { status: 200, body: auditPage },
   },
 } as const satisfies Contracts;
 

@@ -108,4 +108,22 @@ export const documentation: Documentation<typeof contracts> = {
     params: { id: 3 },
     reply: { api_key: { ...rotated, revision: 2, revoked_at: '2026-11-24T11:00:00.000Z' } },
   },
+  listAuditLog: {
+    description:
+      'Returns who changed users, API keys, the configuration and webhooks, the newest first. Secrets and tokens are never in it. A change is in it within a second.',
+    reply: {
+      entries: [
+        {
+          id: 12,
+          occurred_at: ana.created_at,
+          actor: { type: 'user', user_id: 1, api_key_prefix: me.api_key.prefix },
+          action: 'user.created',
+          target: { type: 'user', id: '2' },
+          before: null,
+          after: { ...newUser, active: true },
+        },
+      ],
+      pagination: { limit: 50, has_more: false },
+    },
+  },
 };

@@ -58,7 +58,7 @@ export function keyHandlers({
       const { principal, body } = request;
       const { user_id: userId = principal.user_id, expires_at: expires, name, scopes } = body;
       const stored = await idempotently(database, request, async (key) =>
-        runCreate(dependencies, { principal, key }, async (trx, context) => {
+        runCreate(dependencies, { request, key }, async (trx, context) => {
           const input = { workspaceId: principal.workspace.id, userId, name, scopes };
           return outcome(201, await createKey(trx, { ...input, expires: parseTimestamp(expires ?? '') }, context));
         }),
@@ -68,17 +68,16 @@ export function keyHandlers({
 
     getApiKey: async ({ principal, params: { id } }) => reply(await getVisibleKey(database, principal, id)),
 
-    updateApiKey: async ({ principal, params: { id }, expectedRevision, body }) =>
-      reply(
-        await runCommand(dependencies, principal, async (trx, context) =>
-          setKey(trx, { workspaceId: principal.workspace.id, id, expectedRevision, ...body }, context),
-        ),
-      ),
+    updateApiKey: async (request) => {
+      const { principal, params, expectedRevision, body } = request;
+      const input = { workspaceId: principal.workspace.id, id: params.id, expectedRevision, ...body };
+      return reply(await runCommand(dependencies, request, async (trx, context) => setKey(trx, input, context)));
+    },
 
     rotateApiKey: async (request) => {
       const { principal, params, body } = request;
       const stored = await idempotently(database, request, async (key) =>
-        runCreate(dependencies, { principal, key }, async (trx, context) => {
+        runCreate(dependencies, { request, key }, async (trx, context) => {
           const rotation = { workspaceId: principal.workspace.id, id: params.id };
           const overlap = (body.overlap_hours ?? 0) * HOUR;
           return outcome(200, await rotateKey(trx, { ...rotation, overlap }, context));
@@ -87,11 +86,9 @@ export function keyHandlers({
       return tokens.reveal(stored);
     },
 
-    revokeApiKey: async ({ principal, params: { id } }) =>
-      reply(
-        await runCommand(dependencies, principal, async (trx, context) =>
-          revokeKey(trx, { workspaceId: principal.workspace.id, id }, context),
-        ),
-      ),
+    revokeApiKey: async (request) => {
+      const input = { workspaceId: request.principal.workspace.id, id: request.params.id };
+      return reply(await runCommand(dependencies, request, async (trx, context) => revokeKey(trx, input, context)));
+    },
   };
 }

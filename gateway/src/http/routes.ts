@@ -2,6 +2,7 @@ import { type Cursors, implement, type Route } from '@tocsin/http';
 import type { QuotaUses } from '../clients/quota-uses.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
 import type { Dependencies } from '../usecases/run-command.ts';
+import { auditHandlers } from './audit-handlers.ts';
 import { contracts } from './contracts.ts';
 import { keyHandlers } from './key-handlers.ts';
 import { meHandlers } from './me-handlers.ts';
@@ -15,4 +16,10 @@ export const routes = (options: {
   uses: Pick<KeyUses, 'find'>;
   cursors: Cursors;
   tokens: SealedTokens;
-}): Route[] => implement(contracts, { ...meHandlers(options), ...userHandlers(options), ...keyHandlers(options) });
+}): Route[] =>
+  implement(contracts, {
+    ...meHandlers(options),
+    ...userHandlers(options),
+    ...keyHandlers(options),
+    ...auditHandlers({ ...options, ...options.dependencies }),
+  });

@@ -47,7 +47,7 @@ export function userHandlers({
 
     createUser: async (request) =>
       idempotently(database, request, async (key) =>
-        runCreate(dependencies, { principal: request.principal, key }, async (trx, context) => {
+        runCreate(dependencies, { request, key }, async (trx, context) => {
           const { body, revision } = reply(
             await createUser(trx, { workspaceId: request.principal.workspace.id, ...request.body }, context),
           );
@@ -57,12 +57,11 @@ export function userHandlers({
 
     getUser: async ({ principal: { workspace }, params: { id } }) => reply(await getUser(database, workspace.id, id)),
 
-    updateUser: async ({ principal, params: { id }, expectedRevision, body: changes }) =>
-      reply(
-        await runCommand(dependencies, principal, async (trx, context) =>
-          setUser(trx, { workspaceId: principal.workspace.id, id, changes, expectedRevision }, context),
-        ),
-      ),
+    updateUser: async (request) => {
+      const { principal, params, expectedRevision, body: changes } = request;
+      const input = { workspaceId: principal.workspace.id, id: params.id, changes, expectedRevision };
+      return reply(await runCommand(dependencies, request, async (trx, context) => setUser(trx, input, context)));
+    },
 
     getUserName: async ({ principal: { workspace }, params }) => {
       const { id, name, active } = await getUser(database, workspace.id, params.id);

@@ -12,6 +12,8 @@ export type Actor =
 /** What a command needs besides its input. */
 export interface CommandContext {
   actor: Actor;
+  /** The request that it comes from, if there is one. */
+  requestId: string | null;
   now: Instant;
 }
 

@@ -5,7 +5,7 @@ import { announceIdentityChange } from '../store/identity-changes.ts';
 import type { User } from '../store/user-store.ts';
 import type { Workspace } from '../store/workspace-store.ts';
 
-const eventWorkspace = ({ id, slug, isDemo }: Workspace) => ({ id, slug, is_demo: isDemo });
+export const eventWorkspace = ({ id, slug, isDemo }: Workspace) => ({ id, slug, is_demo: isDemo });
 
 /** Adds the event of a workspace's change to the outbox, and notifies running gateways. */
 export async function announceWorkspace(trx: Knex.Transaction, workspace: Workspace, now: Instant): Promise<void> {

@@ -8,6 +8,7 @@ import { userStore } from '../store/user-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 import { type CommandContext, findActingUser } from './actor.ts';
 import { checkKeyQuota } from './quotas.ts';
+import { recordKeyChange } from './record-change.ts';
 
 export interface NewKey {
   workspaceId: number;
@@ -54,5 +55,6 @@ export async function createKey(trx: Knex.Transaction, input: NewKey, context: C
     shown: shownPart(token),
     digest: digestOf(token),
   });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: key });
   return { key, token };
 }

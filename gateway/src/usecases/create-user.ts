@@ -8,6 +8,7 @@ import { workspaceStore } from '../store/workspace-store.ts';
 import { type CommandContext, findManager } from './actor.ts';
 import { announceUser } from './announce.ts';
 import { checkUserQuota } from './quotas.ts';
+import { recordUserChange } from './record-change.ts';
 
 export interface NewUser {
   workspaceId: number;
@@ -44,5 +45,6 @@ export async function createUser(trx: Knex.Transaction, input: NewUser, context:
     { version: workspace.version, now },
   );
   await announceUser(trx, { workspace, user, now });
+  await recordUserChange(trx, context, { workspace, verb: 'created', before: null, after: user });
   return user;
 }

@@ -4,6 +4,7 @@ import type { Instant } from '@tocsin/runtime';
 import { checkSlug } from '../domain/checks.ts';
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';
+import { recordWorkspaceChange } from './record-change.ts';
 import { checkSettings } from './set-workspace.ts';
 
 export type NewWorkspace = { slug: string; name: string } & Partial<WorkspaceSettings>;
@@ -21,5 +22,6 @@ export async function createWorkspace(
   if ((await store.findBySlug(slug)) !== undefined) throw invalidState(`The workspace ${slug} exists already`);
   const workspace = await store.insert(slug, checked, now);
   await announceWorkspace(trx, workspace, now);
+  await recordWorkspaceChange(trx, { verb: 'created', before: null, after: workspace, now });
   return workspace;
 }

@@ -3,6 +3,7 @@ import { announceIdentityChange } from '../store/identity-changes.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
 import type { CommandContext } from './actor.ts';
 import { getManagedKey } from './get-managed-key.ts';
+import { recordKeyChange } from './record-change.ts';
 
 /**
  * Revokes a key for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
@@ -11,11 +12,13 @@ import { getManagedKey } from './get-managed-key.ts';
 export async function revokeKey(
   trx: Knex.Transaction,
   input: { workspaceId: number; id: number },
-  { actor, now }: CommandContext,
+  context: CommandContext,
 ): Promise<ApiKey> {
-  const { key } = await getManagedKey(trx, { ...input, actor });
+  const { actor, now } = context;
+  const { workspace, key } = await getManagedKey(trx, { ...input, actor });
   if (key.revokedAt !== null) return key;
   const revoked = await keyStore(trx).revoke(key.id, now);
+  await recordKeyChange(trx, context, { workspace, verb: 'revoked', before: key, after: revoked });
   await announceIdentityChange(trx);
   return revoked;
 }

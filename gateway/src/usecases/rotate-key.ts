@@ -10,6 +10,7 @@ import type { CommandContext } from './actor.ts';
 import type { KeyWithToken } from './create-key.ts';
 import { checkValid, getManagedKey } from './get-managed-key.ts';
 import { checkKeyQuota } from './quotas.ts';
+import { recordKeyChange } from './record-change.ts';
 
 export interface KeyRotation {
   workspaceId: number;
@@ -59,6 +60,8 @@ export async function rotateKey(
     expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
     revokedAt: input.overlap === 0 ? now : null,
   });
+  await recordKeyChange(trx, context, { workspace, verb: 'rotated', before: old, after: replaced });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: key });
   await announceIdentityChange(trx);
   return { key, token, replaced };
 }

@@ -1,5 +1,4 @@
-import type { Principal } from '@tocsin/contracts';
-import type { IdempotencyKey } from '@tocsin/http';
+import type { IdempotencyKey, RouteRequest } from '@tocsin/http';
 import { commitWith, type Knex } from '@tocsin/postgres';
 import { afterCommit, type Clock } from '@tocsin/runtime';
 import type { CommandContext } from './actor.ts';
@@ -14,18 +13,22 @@ export interface Dependencies {
 
 type Command<Result> = (trx: Knex.Transaction, context: CommandContext) => Promise<Result>;
 
-const contextOf = ({ clock }: Dependencies, { user_id: userId, key_id: keyId, scopes }: Principal): CommandContext => ({
-  actor: { type: 'user', userId, keyId, scopes },
+/** The request of a command. */
+type CommandRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'principal' | 'requestId'>;
+
+const contextOf = ({ clock }: Dependencies, { principal, requestId }: CommandRequest): CommandContext => ({
+  actor: { type: 'user', userId: principal.user_id, keyId: principal.key_id, scopes: principal.scopes },
+  requestId,
   now: clock.now(),
 });
 
 /** Runs a command of a user of the API in a transaction. */
 export async function runCommand<Result>(
   dependencies: Dependencies,
-  principal: Principal,
+  request: CommandRequest,
   command: Command<Result>,
 ): Promise<Result> {
-  const context = contextOf(dependencies, principal);
+  const context = contextOf(dependencies, request);
   const result = await dependencies.database.transaction(async (trx) => command(trx, context));
   afterCommit(dependencies.identitiesChanged);
   return result;
@@ -41,10 +44,10 @@ export interface CreateOutcome {
 /** Does the same for a create, and commits its outcome together with it if there is a key. */
 export async function runCreate(
   dependencies: Dependencies,
-  { principal, key }: { principal: Principal; key: IdempotencyKey | undefined },
+  { request, key }: { request: CommandRequest; key: IdempotencyKey | undefined },
   create: Command<CreateOutcome>,
 ): Promise<CreateOutcome> {
-  return runCommand(dependencies, principal, async (trx, context) => {
+  return runCommand(dependencies, request, async (trx, context) => {
     await key?.lock(trx);
     const outcome = await create(trx, context);
     if (key !== undefined) await commitWith(trx, [key.outcome(outcome)]);

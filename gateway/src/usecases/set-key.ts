@@ -6,6 +6,7 @@ import { announceIdentityChange } from '../store/identity-changes.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
 import type { CommandContext } from './actor.ts';
 import { checkValid, getManagedKey } from './get-managed-key.ts';
+import { recordKeyChange } from './record-change.ts';
 
 export interface KeyChange {
   workspaceId: number;
@@ -21,10 +22,11 @@ export interface KeyChange {
  * @throws DomainError as `getManagedKey`; `invalid_resource_state`, `precondition_failed`; `missing_scope` or
  *   `invalid_request` for a scope that the key does not have
  */
-export async function setKey(trx: Knex.Transaction, input: KeyChange, { actor, now }: CommandContext): Promise<ApiKey> {
+export async function setKey(trx: Knex.Transaction, input: KeyChange, context: CommandContext): Promise<ApiKey> {
+  const { actor, now } = context;
   const name = input.name === undefined ? undefined : checkName(input.name);
   const scopes = input.scopes === undefined ? undefined : checkScopes(input.scopes);
-  const { key } = await getManagedKey(trx, { ...input, actor });
+  const { workspace, key } = await getManagedKey(trx, { ...input, actor });
   checkValid(key, now);
   checkRevision(key.revision, input.expectedRevision);
   const added = scopes?.filter((scope) => !key.scopes.includes(scope)) ?? [];
@@ -34,6 +36,7 @@ export async function setKey(trx: Knex.Transaction, input: KeyChange, { actor, n
   const changes = { ...(name !== undefined && name !== key.name && { name }), ...(hasFewer && { scopes }) };
   if (Object.keys(changes).length === 0) return key;
   const changed = await keyStore(trx).change(key.id, changes);
+  await recordKeyChange(trx, context, { workspace, verb: 'updated', before: key, after: changed });
   if (hasFewer) await announceIdentityChange(trx);
   return changed;
 }

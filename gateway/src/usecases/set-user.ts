@@ -7,6 +7,7 @@ import { workspaceStore } from '../store/workspace-store.ts';
 import { type CommandContext, findManager } from './actor.ts';
 import { announceUser } from './announce.ts';
 import { checkUserQuota } from './quotas.ts';
+import { recordUserChange } from './record-change.ts';
 
 type RequestedProperties = { [Name in keyof UserProperties]?: UserProperties[Name] | undefined };
 
@@ -44,6 +45,7 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
   if (properties.active === true) await checkUserQuota(trx, { workspace, isNew: false });
   const user = await store.change(id, properties, { version: workspace.version, now });
   await announceUser(trx, { workspace, user, now });
+  await recordUserChange(trx, context, { workspace, verb: 'updated', before: current, after: user });
   return user;
 }
 

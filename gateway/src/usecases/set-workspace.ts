@@ -4,6 +4,7 @@ import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit
 import { type Workspace, type WorkspaceSettings, workspaceStore } from '../store/workspace-store.ts';
 import { announceWorkspace } from './announce.ts';
 import { getWorkspace, getWorkspaceById } from './lookups.ts';
+import { recordWorkspaceChange } from './record-change.ts';
 
 /**
  * Changes the given settings, and always raises the workspace's version: without settings, this announces a change of
@@ -14,9 +15,12 @@ export async function setWorkspace(
   { slug, ...settings }: { slug: string } & Partial<WorkspaceSettings>,
   now: Instant,
 ): Promise<Workspace> {
-  const { id } = await getWorkspace(trx, slug);
-  const workspace = await workspaceStore(trx).change(id, checkSettings(settings), now);
+  const before = await getWorkspace(trx, slug);
+  const workspace = await workspaceStore(trx).change(before.id, checkSettings(settings), now);
   await announceWorkspace(trx, workspace, now);
+  if (Object.keys(settings).length > 0) {
+    await recordWorkspaceChange(trx, { verb: 'updated', before, after: workspace, now });
+  }
   return workspace;
 }
 

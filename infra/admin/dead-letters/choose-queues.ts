@@ -79,7 +79,7 @@ export async function chooseQueues(env: Environment, print: (line: string) => vo
 
 /** @throws Error when no setting names a database: there is no default for what is written to */
 function chooseDatabases(env: Environment, origin: string, print: (line: string) => void): DatabaseChoice {
-  const targets = migrateConfig(env).targets.filter(({ app }) => APPS[app].publishesEvents);
+  const { targets } = migrateConfig(env);
   const unnamed = targets.find(({ variable }) => variable === undefined);
   if (unnamed !== undefined) {
     throw new Error(

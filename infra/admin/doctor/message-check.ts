@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
 import { retentionDays } from '../../../services/webhook/src/administration.ts';
-import { APP_NAMES, type AppName, APPS } from '../../apps.ts';
+import { APP_NAMES, type AppName } from '../../apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 
 /** Seconds that an event may wait in the outbox. A relay publishes within a second. */
@@ -27,7 +27,7 @@ async function checkTables(app: AppName, { db, inboxDays }: { db: Knex; inboxDay
     'select tablename as name from pg_tables where schemaname = current_schema()',
   );
   const has = (name: string) => tables.some((table) => table.name === name);
-  if (APPS[app].publishesEvents && has('outbox')) {
+  if (has('outbox')) {
     const { rows } = await db.raw<{ rows: [{ seconds: number | null; waiting: number }] }>(
       `select extract(epoch from now() - min(created_at))::int as seconds, count(id) as waiting
        from (select id, created_at from outbox order by id limit ${MAX_COUNTED}) as oldest`,

@@ -1,4 +1,6 @@
+import type { EventWorkspace } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
+import { changeByOperator } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import { systemClock } from '@tocsin/runtime';
 import { DEFAULT_TEMPLATE, findTemplateViolation } from './chat/domain/channel-name.ts';
@@ -37,17 +39,17 @@ export interface ConfigurationPlan {
  */
 export async function planConfiguration(
   database: Knex,
-  options: { workspaceId: number; part: unknown; tiers: TierOwner },
+  options: { workspace: EventWorkspace; part: unknown; tiers: TierOwner },
 ): Promise<ConfigurationPlan> {
-  const { workspaceId, part, tiers } = options;
+  const { workspace, part, tiers } = options;
   const requested = readConfigurationPart(part);
-  await configurationChanges(database, workspaceId).createCounter();
+  await configurationChanges(database, workspace.id).createCounter();
   const tierState = await tiers.read();
   return {
     async apply(trx) {
       const now = systemClock.now();
       const { lists, tiersVersion } = await changeConfiguration(trx, {
-        workspaceId,
+        by: changeByOperator(workspace),
         part: requested,
         tiers,
         tierState,

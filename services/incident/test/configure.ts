@@ -4,7 +4,7 @@ import { planConfiguration as plan } from '../src/administration.ts';
 /** Plans a change of the configuration as the administration command does, without a catalog. */
 export async function planConfiguration(database: Knex, workspaceId: number, part: unknown) {
   const { apply } = await plan(database, {
-    workspaceId,
+    workspace: { id: workspaceId, slug: 'acme', is_demo: false },
     part,
     tiers: {
       read: async () => ({ version: 0, tiers: [], prepared: null }),

@@ -1,3 +1,5 @@
+import type { EventWorkspace } from '@tocsin/contracts';
+import { changeByOperator } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { DeliveryLimits } from './queue/domain/delivery.ts';
@@ -42,13 +44,20 @@ export async function countUnopened(
 /** Creates a subscription with this ID, which the API cannot choose; does nothing if the workspace has it. */
 export async function addSubscription(
   database: Knex,
-  options: { secretKeys: string; allowed: AllowedDestinations; workspaceId: number; id: string; url: string },
+  options: { secretKeys: string; allowed: AllowedDestinations; workspace: EventWorkspace; id: string; url: string },
 ): Promise<void> {
-  const { secretKeys, allowed, ...command } = options;
-  const existing = await subscriptionStore(database, command.workspaceId).list();
+  const { secretKeys, allowed, workspace, ...command } = options;
+  const existing = await subscriptionStore(database, workspace.id).list();
   if (existing.some(({ id }) => id === command.id)) return;
-  const dependencies = { database, time: databaseTime, secretCipher: secretCipher(secretKeys), allowed };
-  await createSubscription(dependencies, { ...command, name: 'Sample receiver', eventTypes: undefined });
+  const cipher = secretCipher(secretKeys);
+  // The relay of the running service finds the entry of the audit log.
+  const dependencies = { database, time: databaseTime, secretCipher: cipher, allowed, wakeRelay: () => undefined };
+  await createSubscription(dependencies, {
+    ...changeByOperator(workspace),
+    ...command,
+    name: 'Sample receiver',
+    eventTypes: undefined,
+  });
 }
 
 /** The log of deliveries for operators (contract: Deliveries); the API has none. */

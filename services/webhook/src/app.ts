@@ -1,5 +1,6 @@
 import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, signedCursors, waitingPlaces } from '@tocsin/http';
+import { startRelay } from '@tocsin/messaging';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
@@ -58,6 +59,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const time = overrides.clock === undefined ? databaseTime : clockTime(overrides.clock);
   const breakers = hostBreakers(() => dispatcher.wake());
   const metrics = webhookMetrics({ registry: base.metrics, database, time, openBreakers: breakers.openCount });
+  const relay = startRelay(base);
   const dependencies: Dependencies = {
     database,
     time,
@@ -75,6 +77,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),
+    wakeRelay: relay.wake,
   };
   const feed = {
     database,
@@ -121,7 +124,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
       { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
     ],
-    workers: [feed.tails],
+    workers: [feed.tails, relay],
     dispatchers: [dispatcher],
     clients: [breakers, incidents],
   });

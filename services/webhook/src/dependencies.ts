@@ -1,3 +1,4 @@
+import type { Change } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Logger } from '@tocsin/runtime';
 import type { AllowedDestinations } from '@tocsin/safe-http';
@@ -23,11 +24,11 @@ export interface Dependencies {
   deliveryLimits: DeliveryLimits;
   /** Makes the dispatcher claim deliveries at once; called after a commit that queued some that are due. */
   wakeDispatcher: () => void;
+  /** Makes the relay publish the outbox now; called after a commit. */
+  wakeRelay: () => void;
 }
 
-/** The subscription that a command applies to, and the request that it comes from. */
-export interface SubscriptionCommand {
-  workspaceId: number;
+/** A change of this subscription. */
+export interface SubscriptionCommand extends Change {
   id: string;
-  requestId: string;
 }

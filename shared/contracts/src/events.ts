@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditEntry } from './audit.ts';
 import { customFieldDefinition } from './custom-field-definition.ts';
 import { instant } from './envelope.ts';
 import { incidentChange, incidentReference, incidentSnapshot, timelineEventSnapshot } from './incident-snapshots.ts';
@@ -99,6 +100,7 @@ export const eventData = {
     workspace: workspaceSnapshot.meta({ description: 'The settings after the change' }),
   }),
   'user.changed': z.object({ version, user: userSnapshot.meta({ description: 'The user after the change' }) }),
+  'audit.recorded': z.object({ entry: auditEntry.meta({ description: 'The change of a setting' }) }),
   'customer-impact.updated': z.object({
     ...subject,
     affected_customers: z.int().min(0).meta({ description: 'How many customers are affected' }),

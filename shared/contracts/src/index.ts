@@ -1,3 +1,4 @@
+export { auditEntry, type AuditEntry } from './audit.ts';
 export {
   customFieldDefinition,
   type CustomFieldDefinition,

@@ -52,6 +52,8 @@ export const QUEUES = {
     name: 'incident.feeds',
     bindings: ['customer-impact.updated', 'investigation.run.updated'],
   },
+  /** Recorded in the audit log. */
+  gatewayAudit: { name: 'gateway.audit', bindings: ['audit.recorded'] },
   catalogReplicas: { name: 'catalog.replicas', bindings: ['user.changed'] },
 } as const satisfies Record<string, QueueDefinition>;
 

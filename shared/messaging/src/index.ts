@@ -1,3 +1,4 @@
+export { type Change, changeBy, changeByOperator, recordChange } from './audit.ts';
 export { declareTopology } from './amqp-topology.ts';
 export { AmqpBroker } from './amqp-broker.ts';
 export { type ConfirmOutcome, confirmPublisher, type AmqpMessage, type Publisher } from './amqp-publisher.ts';

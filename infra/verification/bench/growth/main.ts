@@ -79,7 +79,7 @@ try {
   for (const name of APP_NAMES) await system.stopApp(name);
   await administrator.query(FEW);
   await administrator.query(SAMPLES);
-  for (const app of APP_NAMES.filter((name) => APPS[name].publishesEvents)) {
+  for (const app of APP_NAMES) {
     const { name } = APPS[app].schema;
     const event = EXAMPLES['incident.created'];
     await administrator.query(

@@ -69,9 +69,7 @@ export async function startSystem(
     const namespace = instance.env['TOCSIN_NAMESPACE'] ?? 'tocsin';
 
     const waiting = async (): Promise<number> => {
-      const outboxes = APP_NAMES.filter((name) => APPS[name].publishesEvents).map(
-        (name) => `(select count(*) from ${APPS[name].schema.name}.outbox)`,
-      );
+      const outboxes = APP_NAMES.map((name) => `(select count(*) from ${APPS[name].schema.name}.outbox)`);
       const { rows } = await sql.query<{ count: number }>(`select (${outboxes.join(' + ')})::int as count`);
       const queues = await Promise.all(
         Object.values(QUEUES).map(async (queue) => channel.checkQueue(queueName(namespace, queue))),

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkRevision, DomainError, serviceUnavailable } from '@tocsin/http';
+import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type ConfigurationLists, toLists } from '../configuration/domain/configuration-document.ts';
+import {
+  type ConfigurationLists,
+  type ConfigurationListsView,
+  listsView,
+  toLists,
+} from '../configuration/domain/configuration-document.ts';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
 import type { Author } from '../incidents/author.ts';
@@ -14,7 +20,8 @@ import { mapIncidents } from './map-incidents.ts';
 import { readLists, type TierOwner, type TierState } from './read-configuration.ts';
 
 export interface ConfigurationCommand {
-  workspaceId: number;
+  /** Of which workspace, and who changes it. */
+  by: Change;
   /** The lists to replace. */
   part: ConfigurationPart;
   tiers: TierOwner;
@@ -59,7 +66,8 @@ export async function changeConfiguration(
   trx: Knex.Transaction,
   command: ConfigurationCommand,
 ): Promise<ChangedConfiguration> {
-  const { workspaceId, part, request, now } = command;
+  const { by, part, request, now } = command;
+  const workspaceId = by.workspace.id;
   const replace = request?.replace ?? {};
   const changes = configurationChanges(trx, workspaceId);
   await changes.lock();
@@ -105,7 +113,23 @@ export async function changeConfiguration(
   // Last, because the catalog waits for the end of this transaction before it gives a service a tier.
   const tiersVersion = isSame('tiers') ? undefined : await prepareTiers(command, before.tiersVersion, after.tiers);
   if (tiersVersion !== undefined) await changes.write({ tiersVersion });
+  await recordChange(trx, by, {
+    action: 'configuration.replaced',
+    target: { type: 'configuration', id: String(workspaceId) },
+    ...differences(listsView(before.lists), listsView(after)),
+    now,
+  });
   return { lists: after, version, tiersVersion, isChanged: true, incidents: mapped.length + ended.length, written };
+}
+
+/** The lists that are not the same, before and after. */
+function differences(before: ConfigurationListsView, after: ConfigurationListsView) {
+  const isChanged = ([name, list]: [string, unknown]) => !isDeepStrictEqual(list, before[name as keyof typeof before]);
+  const changed = Object.fromEntries(Object.entries(after).filter(isChanged));
+  return {
+    before: Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(changed, name))),
+    after: changed,
+  };
 }
 
 /** Finds the incidents that get another status or severity, and those that another terminal flag of their status concerns. */
@@ -115,7 +139,7 @@ async function findIncidents(
 ): Promise<{ mapped: number[]; ended: number[] }> {
   const { command, before, after } = options;
   const { replace = {}, maxIncidents } = command.request ?? {};
-  const changes = configurationChanges(trx, command.workspaceId);
+  const changes = configurationChanges(trx, command.by.workspace.id);
   const limit = maxIncidents === undefined ? undefined : maxIncidents + 1;
   const mapped = await changes.listWithKeys(
     { status: Object.keys(replace.statuses ?? {}), severity: Object.keys(replace.severities ?? {}) },

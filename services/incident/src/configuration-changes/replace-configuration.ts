@@ -1,4 +1,5 @@
 import { serviceUnavailable } from '@tocsin/http';
+import { changeBy } from '@tocsin/messaging';
 import type { Caller } from '@tocsin/resources';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
@@ -45,7 +46,7 @@ export async function replaceConfiguration(
   const changed = await database.transaction(async (trx) => {
     const author = authorOf(command);
     const result = await changeConfiguration(trx, {
-      workspaceId,
+      by: changeBy(command),
       part,
       tiers,
       tierState,

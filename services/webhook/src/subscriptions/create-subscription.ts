@@ -1,4 +1,5 @@
 import { invalidState } from '@tocsin/http';
+import type { Change } from '@tocsin/messaging';
 import { readReceiverUrl } from './domain/receiver-url.ts';
 import {
   checkCreationRate,
@@ -13,9 +14,9 @@ import { subscriptionStore } from './store/subscription-store.ts';
 import { lockWorkspaces } from './store/subscription-store.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { newSecret, newSubscriptionId } from './identifiers.ts';
+import { recordSubscriptionChange } from './record-subscription-change.ts';
 
-export interface CreateCommand {
-  workspaceId: number;
+export interface CreateCommand extends Change {
   url: string;
   name: string | null;
   eventTypes: readonly WebhookEventType[] | undefined;
@@ -30,12 +31,14 @@ export interface CreateCommand {
  *   `rate_limited` when it has created too many within an hour
  */
 export async function createSubscription(
-  { database, time, secretCipher, allowed }: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed'>,
-  { workspaceId, url, name, eventTypes, id = newSubscriptionId() }: CreateCommand,
+  dependencies: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed' | 'wakeRelay'>,
+  { url, name, eventTypes, id = newSubscriptionId(), ...change }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
+  const { database, time, secretCipher, allowed, wakeRelay } = dependencies;
+  const workspaceId = change.workspace.id;
   const { href, origin, host } = readReceiverUrl(url, allowed);
   const secret = newSecret();
-  return database.transaction(async (trx) => {
+  const created = await database.transaction(async (trx) => {
     await lockWorkspaces(trx, [workspaceId]);
     const store = subscriptionStore(trx, workspaceId);
     if ((await store.countUnrevoked()) >= MAX_SUBSCRIPTIONS) {
@@ -60,6 +63,9 @@ export async function createSubscription(
     };
     await store.insert(subscription, secretCipher.encryptUrl(href, id));
     await secretStore(trx, id).add(secretCipher.encryptSecret(secret, id), now);
+    await recordSubscriptionChange(trx, change, { verb: 'created', before: null, after: subscription });
     return { subscription, secret };
   });
+  wakeRelay();
+  return created;
 }

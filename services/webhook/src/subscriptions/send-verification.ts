@@ -14,7 +14,7 @@ import { sign } from './sign.ts';
 
 interface Check {
   subscription: Subscription;
-  requestId: string;
+  requestId: string | null;
 }
 
 /**

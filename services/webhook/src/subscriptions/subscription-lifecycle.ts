@@ -5,6 +5,7 @@ import { secretStore } from './store/secret-store.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { findLastIncidentNumber, setActive, setPaused } from './change-status.ts';
 import type { Dependencies, SubscriptionCommand } from '../dependencies.ts';
+import { recordSubscriptionChange } from './record-subscription-change.ts';
 
 /**
  * Stops new deliveries (contract: Webhooks). Idempotent.
@@ -12,16 +13,21 @@ import type { Dependencies, SubscriptionCommand } from '../dependencies.ts';
  */
 export async function pauseSubscription(
   dependencies: Dependencies,
-  { workspaceId, id }: SubscriptionCommand,
+  { id, ...change }: SubscriptionCommand,
 ): Promise<Subscription> {
-  const { database, time } = dependencies;
+  const { database, time, wakeRelay } = dependencies;
+  const workspaceId = change.workspace.id;
   const lastIncidentNumber = await findLastIncidentNumber(dependencies, workspaceId);
-  return database.transaction(async (trx) => {
+  const result = await database.transaction(async (trx) => {
     const subscription = await subscriptionStore(trx, workspaceId).getForUpdate(id);
     checkNotRevoked(subscription);
     if (subscription.status === 'paused') return subscription;
-    return setPaused({ trx, subscription, lastIncidentNumber, now: await time(trx) });
+    const paused = await setPaused({ trx, subscription, lastIncidentNumber, now: await time(trx) });
+    await recordSubscriptionChange(trx, change, { verb: 'paused', before: subscription, after: paused });
+    return paused;
   });
+  wakeRelay();
+  return result;
 }
 
 /**
@@ -30,18 +36,22 @@ export async function pauseSubscription(
  */
 export async function resumeSubscription(
   dependencies: Dependencies,
-  { workspaceId, id }: SubscriptionCommand,
+  { id, ...change }: SubscriptionCommand,
 ): Promise<Subscription> {
-  const { database, time, wakeDispatcher } = dependencies;
+  const { database, time, wakeDispatcher, wakeRelay } = dependencies;
+  const workspaceId = change.workspace.id;
   const lastIncidentNumber = await findLastIncidentNumber(dependencies, workspaceId);
-  const resumed = await database.transaction(async (trx) => {
+  const result = await database.transaction(async (trx) => {
     const subscription = await subscriptionStore(trx, workspaceId).getForUpdate(id);
     checkResumable(subscription);
     if (subscription.status === 'active') return subscription;
-    return setActive({ trx, subscription, lastIncidentNumber, now: await time(trx) });
+    const resumed = await setActive({ trx, subscription, lastIncidentNumber, now: await time(trx) });
+    await recordSubscriptionChange(trx, change, { verb: 'resumed', before: subscription, after: resumed });
+    return resumed;
   });
   wakeDispatcher();
-  return resumed;
+  wakeRelay();
+  return result;
 }
 
 /**
@@ -50,10 +60,11 @@ export async function resumeSubscription(
  * @throws DomainError `not_found`
  */
 export async function revokeSubscription(
-  { database, time }: Dependencies,
-  { workspaceId, id }: SubscriptionCommand,
+  { database, time, wakeRelay }: Dependencies,
+  { id, ...change }: SubscriptionCommand,
 ): Promise<Subscription> {
-  return database.transaction(async (trx) => {
+  const workspaceId = change.workspace.id;
+  const result = await database.transaction(async (trx) => {
     const store = subscriptionStore(trx, workspaceId);
     const subscription = await store.getForUpdate(id);
     if (subscription.status === 'revoked') return subscription;
@@ -64,6 +75,9 @@ export async function revokeSubscription(
     await secretStore(trx, id).deleteAll();
     await activityStore(trx, id).end({ number: undefined, at: now });
     await deliveryStore(trx).cancel(id, workspaceId, now);
+    await recordSubscriptionChange(trx, change, { verb: 'revoked', before: subscription, after: revoked });
     return revoked;
   });
+  wakeRelay();
+  return result;
 }

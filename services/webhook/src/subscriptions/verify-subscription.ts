@@ -4,6 +4,7 @@ import { HOW_TO_ALLOW } from '@tocsin/safe-http';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { setActive, findLastIncidentNumber } from './change-status.ts';
+import { recordSubscriptionChange } from './record-subscription-change.ts';
 import { sendVerification } from './send-verification.ts';
 import type { SubscriptionCommand, Dependencies } from '../dependencies.ts';
 
@@ -18,10 +19,11 @@ export async function verifySubscription(
   command: SubscriptionCommand,
 ): Promise<Subscription> {
   const { database, time } = dependencies;
-  const { workspaceId, id } = command;
+  const { id, ...change } = command;
+  const workspaceId = change.workspace.id;
   const subscription = await subscriptionStore(database, workspaceId).get(id);
   checkNotRevoked(subscription);
-  const outcome = await sendVerification(dependencies, { subscription, requestId: command.requestId });
+  const outcome = await sendVerification(dependencies, { subscription, requestId: change.requestId });
   if (outcome.kind === 'failure') throw verificationFailed(outcome);
   const lastIncidentNumber = await findLastIncidentNumber(dependencies, workspaceId);
 
@@ -29,14 +31,18 @@ export async function verifySubscription(
     const store = subscriptionStore(trx, workspaceId);
     const current = await store.getForUpdate(id);
     checkNotRevoked(current);
+    const now = await time(trx);
     const verified = { ...current, verified: true, consecutiveFailures: 0 };
-    if (current.status === 'paused') {
-      return setActive({ trx, subscription: verified, lastIncidentNumber, now: await time(trx) });
-    }
-    await store.update(verified);
-    return verified;
+    const after =
+      current.status === 'paused'
+        ? await setActive({ trx, subscription: verified, lastIncidentNumber, now })
+        : verified;
+    if (after === verified) await store.update(verified);
+    await recordSubscriptionChange(trx, change, { verb: 'verified', before: current, after });
+    return after;
   });
   dependencies.wakeDispatcher();
+  dependencies.wakeRelay();
   return updated;
 }
 

@@ -38,6 +38,7 @@ const feedTypes = {
   'custom-field.changed': { kind: 'custom_field', id: (data) => data.field.id },
   'user.changed': LEFT_OUT,
   'workspace.changed': LEFT_OUT,
+  'audit.recorded': LEFT_OUT,
   'customer-impact.updated': LEFT_OUT,
   'investigation.run.updated': LEFT_OUT,
 } as const satisfies { [Type in EventType]: Subject<EventData<Type>> | null };

@@ -1,4 +1,5 @@
 import type { RouteRequest } from '@tocsin/http';
+import { changeBy } from '@tocsin/messaging';
 import type { Dependencies, SubscriptionCommand } from '../../dependencies.ts';
 import { createSubscription } from '../create-subscription.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -15,9 +16,10 @@ export const subscriptionHandlers = (dependencies: Dependencies): SubscriptionAp
     return { body: { webhooks: subscriptions.map(webhookView) } };
   },
 
-  createWebhook: async ({ principal, body }) => {
+  createWebhook: async (request) => {
+    const { body } = request;
     const { subscription, secret } = await createSubscription(dependencies, {
-      workspaceId: principal.workspace.id,
+      ...changeBy(request),
       url: body.url,
       name: body.name?.trim() ?? null,
       eventTypes: body.event_types,
@@ -47,14 +49,9 @@ export const subscriptionHandlers = (dependencies: Dependencies): SubscriptionAp
   },
 });
 
-const commandOf = ({
-  principal,
-  params: { id },
-  requestId,
-}: RouteRequest<{ id: string }, unknown, unknown>): SubscriptionCommand => ({
-  workspaceId: principal.workspace.id,
-  id,
-  requestId,
+const commandOf = (request: RouteRequest<{ id: string }, unknown, unknown>): SubscriptionCommand => ({
+  ...changeBy(request),
+  id: request.params.id,
 });
 
 function webhookView(subscription: Subscription): WebhookWire {

@@ -1,0 +1,123 @@
+import type { AuditEntry } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import {
+  column,
+  type ColumnsOf,
+  type Listed,
+  listedColumns,
+  type ListedRow,
+  readWhole,
+  type RowOf,
+  rowMapping,
+} from '@tocsin/resources';
+import type { Instant } from '@tocsin/runtime';
+
+/** An entry of the audit log (contract: Audit log). */
+export interface AuditRecord {
+  id: number;
+  workspaceId: number;
+  occurredAt: Instant;
+  actorType: AuditEntry['actor']['type'];
+  userId: number | null;
+  keyId: number | null;
+  action: string;
+  targetType: string;
+  targetId: string;
+  before: AuditEntry['before'];
+  after: AuditEntry['after'];
+}
+
+/** With the first characters of the API key. */
+export type ShownRecord = AuditRecord & { keyPrefix: string | null };
+
+export interface AuditQuery {
+  userId?: number | undefined;
+  actorType?: AuditRecord['actorType'] | undefined;
+  action?: string | undefined;
+  /** From this time on. */
+  from?: Instant | undefined;
+  /** Before this time. */
+  to?: Instant | undefined;
+  limit: number;
+  /** The position after which the page begins; the newest come first. */
+  after: { occurredAt: Instant; id: number } | undefined;
+}
+
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  occurredAt: column('occurred_at', 'timestamptz'),
+  actorType: column('actor_type', 'text'),
+  userId: column('user_id', 'bigint'),
+  keyId: column('key_id', 'bigint'),
+  action: column('action', 'text'),
+  targetType: column('target_type', 'text'),
+  targetId: column('target_id', 'text'),
+  before: column('before', 'jsonb'),
+  after: column('after', 'jsonb'),
+} as const satisfies ColumnsOf<AuditRecord>;
+
+const mapping = rowMapping<AuditRecord, typeof COLUMNS>(COLUMNS);
+
+type Row = RowOf<AuditRecord, typeof COLUMNS>;
+
+const LISTED = listedColumns({
+  table: 'audit_log',
+  names: mapping.names,
+  large: { before: 'jsonb', after: 'jsonb' },
+});
+
+/** Entries that one statement deletes. */
+const EXPIRED_BATCH = 1_000;
+
+export function auditStore(db: Knex) {
+  return {
+    insert: async (record: Omit<AuditRecord, 'id'>): Promise<void> => {
+      await db('audit_log').insert(mapping.toRow(record));
+    },
+
+    list: async (workspaceId: number, query: AuditQuery): Promise<Listed<ShownRecord>[]> => {
+      const { userId, actorType, action, from, to, limit, after } = query;
+      const selected = db('audit_log')
+        .leftJoin('api_keys', 'api_keys.id', 'audit_log.key_id')
+        .where('audit_log.workspace_id', workspaceId)
+        .orderBy([
+          { column: 'audit_log.occurred_at', order: 'desc' },
+          { column: 'audit_log.id', order: 'desc' },
+        ])
+        .limit(limit)
+        .select<(ListedRow<Row> & { token_shown: string | null })[]>(db.raw(LISTED), 'api_keys.token_shown');
+      if (userId !== undefined) void selected.where('audit_log.user_id', userId);
+      if (actorType !== undefined) void selected.where('audit_log.actor_type', actorType);
+      if (action !== undefined) void selected.where('audit_log.action', action);
+      if (from !== undefined) void selected.where('audit_log.occurred_at', '>=', from);
+      if (to !== undefined) void selected.where('audit_log.occurred_at', '<', to);
+      if (after !== undefined) {
+        void selected.whereRaw('(audit_log.occurred_at, audit_log.id) < (?, ?)', [after.occurredAt, after.id]);
+      }
+      return (await selected).map((row) => ({
+        ...mapping.toEntity(row),
+        keyPrefix: row.token_shown,
+        largeWeight: row.large_weight,
+      }));
+    },
+
+    /** The listed entries with their states, a few at a time. */
+    readWhole: (listed: readonly Listed<ShownRecord>[]) =>
+      readWhole<ShownRecord>(listed, async (ids) => {
+        const prefixes = new Map(listed.map(({ id, keyPrefix }) => [id, keyPrefix]));
+        const rows = await db('audit_log').whereIn('id', ids).select<Row[]>(mapping.names);
+        return rows.map((row) => ({ ...mapping.toEntity(row), keyPrefix: prefixes.get(row.id) ?? null }));
+      }),
+
+    /** Deletes a batch of entries before this time. Returns whether there may be more. */
+    deleteBefore: async (time: Instant): Promise<boolean> => {
+      const expired = db('audit_log')
+        .where('occurred_at', '<', time)
+        .orderBy('occurred_at')
+        .limit(EXPIRED_BATCH)
+        .select('id');
+      return (await db('audit_log').whereIn('id', expired).delete()) === EXPIRED_BATCH;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { type Change, changeByOperator, recordChange } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { ApiKey } from '../store/key-store.ts';
+import type { User } from '../store/user-store.ts';
+import type { Workspace } from '../store/workspace-store.ts';
+import type { CommandContext } from './actor.ts';
+import { eventWorkspace } from './announce.ts';
+
+interface Recorded<Entity> {
+  workspace: Workspace;
+  verb: string;
+  before: Entity | null;
+  after: Entity;
+}
+
+/** Records a change of a user in the audit log. */
+export const recordUserChange = async (
+  trx: Knex.Transaction,
+  context: CommandContext,
+  { workspace, verb, before, after }: Recorded<User>,
+): Promise<void> =>
+  recordChange(trx, changeOf(workspace, context), {
+    action: `user.${verb}`,
+    target: { type: 'user', id: String(after.id) },
+    before: before && stateOfUser(before),
+    after: stateOfUser(after),
+    now: context.now,
+  });
+
+/** Records a change of an API key in the audit log. */
+export const recordKeyChange = async (
+  trx: Knex.Transaction,
+  context: CommandContext,
+  { workspace, verb, before, after }: Recorded<ApiKey>,
+): Promise<void> =>
+  recordChange(trx, changeOf(workspace, context), {
+    action: `api_key.${verb}`,
+    target: { type: 'api_key', id: String(after.id) },
+    before: before && stateOfKey(before),
+    after: stateOfKey(after),
+    now: context.now,
+  });
+
+/** Records what an operator did to the settings of a workspace in the audit log. */
+export const recordWorkspaceChange = async (
+  trx: Knex.Transaction,
+  { verb, before, after, now }: Omit<Recorded<Workspace>, 'workspace'> & { now: Instant },
+): Promise<void> =>
+  recordChange(trx, changeByOperator(eventWorkspace(after)), {
+    action: `workspace.${verb}`,
+    target: { type: 'workspace', id: String(after.id) },
+    before: before && stateOfWorkspace(before),
+    after: stateOfWorkspace(after),
+    now,
+  });
+
+const changeOf = (workspace: Workspace, { actor, requestId }: CommandContext): Change => ({
+  workspace: eventWorkspace(workspace),
+  actor:
+    actor.type === 'user'
+      ? { type: 'user', user_id: actor.userId, key_id: actor.keyId }
+      : { type: 'operator', user_id: null, key_id: null },
+  requestId,
+});
+
+const stateOfWorkspace = (workspace: Workspace) => ({
+  name: workspace.name,
+  demo: workspace.isDemo,
+  history_days: workspace.historyDays,
+  reporting_currency: workspace.reportingCurrency,
+  short_title_required: workspace.shortTitleRequired,
+  rate_limit: workspace.rateLimit,
+  quotas: workspace.quotas,
+});
+
+const stateOfUser = ({ email, name, role, seat, active }: User) => ({ email, name, role, seat, active });
+
+const stateOfKey = ({ name, userId, shown, scopes, expiresAt, revokedAt }: ApiKey) => ({
+  name,
+  user_id: userId,
+  prefix: shown,
+  scopes,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+});
