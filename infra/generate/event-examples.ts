@@ -7,6 +7,7 @@ const incident: PublishedIncident = {
   reference: 'INC-17',
   revision: 1,
   title: 'Checkout is down',
+  external_id: null,
   service: 'checkout',
   regions: ['eu-west'],
   severity: 'sev1',

@@ -363,17 +363,22 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
   }
 }
 
-const SORTS = 'created_at case events diagnosis last_event_at impact service regions owner status severity team'.split(
-  ' ',
-);
+const SORTS =
+  'created_at case events diagnosis last_event_at impact_started_at impact service regions owner status severity team'.split(
+    ' ',
+  );
 
 const FILTERS: Record<string, string>[] = [
   { include_counts: 'true' },
   { status: 'open' },
   { severity: 'sev1' },
+  { external_id: 'alert-1' },
+  { q: 'checkout' },
+  { q: 'INC-1' },
   { service: 'checkout' },
   { team_id: '1' },
   { created_from: '2026-01-01T00:00:00Z', created_to: '2100-01-01T00:00:00Z' },
+  { impact_started_from: '2026-01-01T00:00:00Z', impact_started_to: '2100-01-01T00:00:00Z' },
   { region: 'eu-west' },
   { lifecycle: 'incident' },
   { service_tier: 't0' },

@@ -34,6 +34,7 @@ const core = {
 /** Later properties, which events of earlier releases lack. */
 const added = {
   archived_by: id.nullable().meta({ description: 'ID of the user who archived it; null: it is active' }),
+  external_id: z.string().nullable().meta({ description: 'ID of the incident in another system; null: none' }),
   status_changed_at: moment.meta({ description: 'When the status last changed; null: never since the creation' }),
   severity_mode: z.string().meta({ description: '`manual` once a request has set the severity, otherwise `auto`' }),
   slack_channel_id: z.string().meta({ description: 'ID of the linked Slack channel; empty: none' }),

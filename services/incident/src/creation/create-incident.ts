@@ -5,6 +5,7 @@ import { selectEntry, type Configuration } from '../configuration/domain/configu
 import { newIncident } from './domain/new-incident.ts';
 import type { Incident, IncidentProperties } from '../incidents/domain/incident.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
+import type { Knex } from '@tocsin/postgres';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../values/domain/values.ts';
 import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
@@ -17,6 +18,7 @@ import {
   importSourceTimeline,
   type StoredReply,
 } from '../source-imports/import-source-timeline.ts';
+import { withFreeExternalId } from '../incidents/external-ids.ts';
 import { checkReferences, refersToUsers } from '../incidents/references.ts';
 import { unlessStale } from '../replicas/replicas.ts';
 import { type ChatRequest, requestedProvisioning, shortTitleSlug } from '../chat/request-provisioning.ts';
@@ -39,16 +41,19 @@ export type ImportIncidentCommand = IncidentCommand & Omit<ImportCommand, 'incid
 /**
  * Creates an incident (contract: Incidents). The incident, its event and the outcome of the Idempotency-Key commit together.
  * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
- * value; `invalid_resource_state` for a quota; `service_unavailable` if a reference cannot be checked
+ * value; `invalid_resource_state` for a quota or a taken external ID; `service_unavailable` if a reference cannot be checked
  */
 export async function createIncident(dependencies: Dependencies, command: CreateIncidentCommand): Promise<StoredReply> {
   const { principal, key, render } = command;
   return withConfiguration(dependencies, principal.workspace, async (configuration) => {
     const { insert, incidentWithPlaceholders, wake } = await prepareIncident(configuration, dependencies, command);
     const stored = key && { key, text: render(incidentWithPlaceholders) };
-    const created = await insertIncident(dependencies.database, { ...insert, key: stored });
-    wake({ keyBytes: stored === undefined ? 0 : Buffer.byteLength(stored.text) });
     const { incident } = insert;
+    const created = await withFreeExternalId(dependencies, {
+      incident,
+      write: async () => insertIncident(dependencies.database, { ...insert, key: stored }),
+    });
+    wake({ keyBytes: stored === undefined ? 0 : Buffer.byteLength(stored.text) });
     return { text: render({ ...incident, ...created }), revision: incident.revision };
   });
 }
@@ -61,10 +66,14 @@ export async function importIncident(dependencies: Dependencies, command: Import
   const { principal, claim } = command;
   const incident = await withConfiguration(dependencies, principal.workspace, async (configuration) => {
     const { insert, wake } = await prepareIncident(configuration, dependencies, command);
-    const created = await dependencies.database.transaction(async (trx) => {
+    const write = async (trx: Knex.Transaction) => {
       // In the incident's transaction, so that the key counts as used if and only if the incident exists.
       await claim?.beginExternalEffect(trx);
       return insertIncident(trx, { ...insert, key: undefined });
+    };
+    const created = await withFreeExternalId(dependencies, {
+      incident: insert.incident,
+      write: async () => dependencies.database.transaction(write),
     });
     wake();
     return { ...insert.incident, ...created };

@@ -12,6 +12,7 @@ import { authorOf } from './author.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { checkReferences, refersToUsers, changedReferences } from './references.ts';
 import type { Freshness } from '../replicas/replicas.ts';
+import { withFreeExternalId } from './external-ids.ts';
 import { saveIncident } from './save-incident.ts';
 import { withConfiguration } from '../configuration/with-configuration.ts';
 
@@ -65,7 +66,11 @@ export async function updateIncident(dependencies: Dependencies, command: Update
     refersToReplicas ? ['catalog', 'users'] : [],
     async (freshness) =>
       withConfiguration(dependencies, principal.workspace, async (configuration) =>
-        dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
+        withFreeExternalId(dependencies, {
+          incident: { ...changes, workspaceId: principal.workspace.id },
+          write: async () =>
+            dependencies.database.transaction(async (trx) => attempt(trx, { configuration, freshness })),
+        }),
       ),
   );
   dependencies.storage.add(principal.workspace.id, { bytes: written });

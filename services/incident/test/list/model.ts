@@ -9,11 +9,16 @@ export interface ListParameters {
   scope?: string | undefined;
   status?: string[] | undefined;
   severity?: string[] | undefined;
+  q?: string | undefined;
+  external_id?: string | undefined;
   service?: string[] | undefined;
   team_id?: number[] | undefined;
   created_from?: string | undefined;
   created_to?: string | undefined;
   created_before?: string | undefined;
+  impact_started_from?: string | undefined;
+  impact_started_to?: string | undefined;
+  impact_started_before?: string | undefined;
   region?: string[] | undefined;
   lifecycle?: string[] | undefined;
   service_tier?: string[] | undefined;
@@ -70,6 +75,19 @@ const DIAGNOSES = ['not_run', 'in_progress', 'completed', 'needs_attention', 'un
 const compare = (left: number, operator: string | undefined, right = 0) =>
   operator === '<' ? left < right : operator === '>' ? left > right : left === right;
 
+const hasText = ({ title, impact_summary, human_id }: IncidentWire, text: string) =>
+  fold(title).includes(text) ||
+  fold(impact_summary).includes(text) ||
+  (/\d$/.test(text) && fold(human_id).startsWith(text));
+
+/** Whether a time is within bounds: at or after the first, at or before the second, before the third. */
+function inRange(time: string | null, [from, to, before]: readonly (string | undefined)[]): boolean {
+  if (time === null) return [from, to, before].every((bound) => bound === undefined);
+  return (
+    (from === undefined || time >= from) && (to === undefined || time <= to) && (before === undefined || time < before)
+  );
+}
+
 /** Whether an incident meets all filters except those by status. */
 export function meets({ wire, affectedCustomers, mrr }: Listed, parameters: ListParameters): boolean {
   const any = <Value>(values: readonly Value[] | undefined, matches: (value: Value) => boolean) =>
@@ -78,14 +96,19 @@ export function meets({ wire, affectedCustomers, mrr }: Listed, parameters: List
   const filtersByTeam = parameters.team_id !== undefined || parameters.effective_team_id !== undefined;
   return (
     (parameters.scope !== 'postmortem' || wire.issue_type === 'postmortem') &&
+    (parameters.q === undefined || hasText(wire, fold(parameters.q))) &&
+    (parameters.external_id === undefined || wire.external_id === parameters.external_id) &&
     any(parameters.severity, (key) => wire.severity === key) &&
     any(parameters.service, (slug) => wire.service === slug) &&
     (unassigned || any(parameters.team_id, (id) => wire.team_id === id)) &&
     (unassigned || any(parameters.effective_team_id, (id) => effectiveTeam(wire) === id)) &&
     (parameters.unassigned_team !== true || filtersByTeam || unassigned) &&
-    (parameters.created_from === undefined || wire.created_at >= parameters.created_from) &&
-    (parameters.created_to === undefined || wire.created_at <= parameters.created_to) &&
-    (parameters.created_before === undefined || wire.created_at < parameters.created_before) &&
+    inRange(wire.created_at, [parameters.created_from, parameters.created_to, parameters.created_before]) &&
+    inRange(wire.impact_started_at, [
+      parameters.impact_started_from,
+      parameters.impact_started_to,
+      parameters.impact_started_before,
+    ]) &&
     any(parameters.region, (region) => wire.regions.some((own) => fold(own) === fold(region))) &&
     any(parameters.lifecycle, (type) => wire.issue_type === type) &&
     any(parameters.service_tier, (tier) => serviceOf(wire)?.tier === tier) &&
@@ -208,6 +231,8 @@ function keyOf(
   switch (sort) {
     case 'last_event_at':
       return wire.last_event_at;
+    case 'impact_started_at':
+      return wire.impact_started_at;
     case 'severity':
       return -SEVERITIES.findIndex(({ key }) => key === wire.severity);
     case 'service':

@@ -86,15 +86,18 @@ const specimen = fc.record({
   mrr: fc.array(fc.record({ currency: pick(...CURRENCIES), amount_minor: pick(...AMOUNTS) }), { maxLength: 4 }),
   run: sometimes(pick(...RUNS)),
   archivedAt: pick(undefined, undefined, undefined, ...CREATED.slice(-4)),
+  impactStartedAt: pick(null, null, ...CREATED.slice(10, 20)),
+  title: pick('x', ...TEXTS.slice(1, 13)),
+  summary: pick(...TEXTS),
 });
 
 /** Creates incidents of all kinds in workspace 1 over the API, and sends messages about them over the broker. */
 export async function populate(service: TestService, clock: SetClock, count: number): Promise<Listed[]> {
   const client = service.as();
   const listed: Listed[] = [];
-  for (const one of fc.sample(specimen, { numRuns: count, seed: 20261120 })) {
+  for (const [index, one] of fc.sample(specimen, { numRuns: count, seed: 20261120 }).entries()) {
     clock.set(one.createdAt);
-    const path = await declare(client, one);
+    const path = await declare(client, { ...one, externalId: index % 3 === 0 ? `alert-${index}` : null });
     const id = Number(path.split('/').at(-1));
     for (const started_at of one.eventTimes) await ok(client.post(`${path}/timeline`, { body: 'x', started_at }));
     if (one.customers !== undefined) {
@@ -125,14 +128,17 @@ export async function populate(service: TestService, clock: SetClock, count: num
 
 type Specimen = typeof specimen extends fc.Arbitrary<infer One> ? One : never;
 
-async function declare(client: Client, one: Specimen): Promise<string> {
+async function declare(client: Client, one: Specimen & { externalId: string | null }): Promise<string> {
   const custom_field_values = DEFINITIONS.map(({ id, slug }) => ({
     field_id: id,
     value: one.values[slug as FieldSlug],
   }));
   const { incident } = await ok(
     client.post('/api/v1/incidents', {
-      title: 'x',
+      title: one.title,
+      impact_summary: one.summary,
+      external_id: one.externalId,
+      impact_started_at: one.impactStartedAt,
       status: one.status,
       severity: one.severity,
       service: one.service,

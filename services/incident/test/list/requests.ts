@@ -78,10 +78,14 @@ const filters: fc.Arbitrary<ListParameters> = fc.record({
   scope: rarely(pick('all', 'postmortem')),
   status: rarely(some('triage', 'open', 'active', 'unused', 'resolved', 'closed', 'abandoned')),
   severity: rarely(some('worst', 'bad', 'fair')),
+  q: rarely(fc.oneof(parts, pick('inc-1', 'INC-12', 'Inc-3', 'inc-', '1'))),
+  external_id: rarely(pick('alert-3', 'alert-6', 'ALERT-3', 'alert-4')),
   service: rarely(some('checkout', 'Checkout', 'ärger', 'mail', 'ÜBER', 'nothing')),
   team_id: rarely(some(1, 2, 3, 4, 77)),
   created_from: rarely(pick(...CREATED)),
   created_to: rarely(pick(...CREATED)),
+  impact_started_from: rarely(pick(...CREATED.slice(8, 22))),
+  impact_started_to: rarely(pick(...CREATED.slice(8, 22))),
   region: rarely(some('EU-WEST', 'eu-east', 'ürümqi', 'ÜRÜMQI', 'nowhere')),
   lifecycle: rarely(some('ticket', 'incident', 'postmortem', 'alert')),
   service_tier: rarely(some('t0', 't1', 't2', 't3')),
@@ -116,11 +120,13 @@ const pairs: fc.Arbitrary<ListParameters> = fc.oneof(
     mrr_currency: pick('USD', 'EUR', 'JPY', 'GBP', 'CHF'),
   }),
   fc.record({ created_to: fc.constant(undefined), created_before: pick(...CREATED) }),
+  fc.record({ impact_started_to: fc.constant(undefined), impact_started_before: pick(...CREATED.slice(8, 22)) }),
 );
 
-const SORTS = 'created_at last_event_at severity service diagnosis case regions team impact status owner events'.split(
-  ' ',
-);
+const SORTS =
+  'created_at last_event_at impact_started_at severity service diagnosis case regions team impact status owner events'.split(
+    ' ',
+  );
 const sorts: fc.Arbitrary<ListParameters> = fc.record({
   direction: pick(undefined, 'asc', 'desc'),
   sort: fc.oneof({ weight: 2, arbitrary: pick(undefined, ...SORTS) }, { weight: 1, arbitrary: fc.constant('custom') }),

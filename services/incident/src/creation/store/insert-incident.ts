@@ -44,6 +44,8 @@ export interface IncidentInsert {
 }
 
 const LIST_COLUMN_TYPES = {
+  title_folded: 'text',
+  impact_summary_folded: 'text',
   service_folded: 'text',
   region_folded: 'text',
   region_keys: 'text[]',

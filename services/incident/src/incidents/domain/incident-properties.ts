@@ -1,4 +1,4 @@
-import { boundedText, instant, MAX_KEY, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, MAX_KEY, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
@@ -57,6 +57,17 @@ export const INCIDENT_PROPERTIES = {
     inputDescription: 'What has happened, in one line; 1 to 255 characters after trimming',
     input: nameText(255),
     fromRequest: (value: string) => value.trim(),
+  },
+  externalId: {
+    ...text('external_id'),
+    ...BY_CLIENTS,
+    default: null,
+    schema: z.string().nullable(),
+    description: 'ID of the incident in another system; no other incident of the workspace has it; null: none',
+    inputDescription:
+      'ID of the incident in another system, 1 to 200 characters after trimming; no other incident of the workspace may have it, archived ones included; null: none',
+    input: externalIdText().nullable(),
+    fromRequest: (value: string | null) => value?.trim() ?? null,
   },
   service: {
     ...optionalText('service'),
@@ -118,6 +129,7 @@ export const INCIDENT_PROPERTIES = {
   lastEventAt: {
     ...moment('last_event_at'),
     event: true,
+    sort: 'last_event_at',
     description: 'Start of the latest timeline event; null: there is none',
   },
   lastEventSummary: {
@@ -156,6 +168,7 @@ export const INCIDENT_PROPERTIES = {
   },
   impactStartedAt: {
     ...optionalMoment('impact_started_at'),
+    sort: 'impact_started_at',
     description: 'When the impact began; null: unknown',
   },
   firstReportedAt: {
@@ -189,7 +202,7 @@ export const INCIDENT_PROPERTIES = {
     createDescription:
       'ID of an active team that owns the incident; null or absent: the team of the service, if it has one',
   },
-  eventCount: { ...count('event_count'), event: true, description: 'Number of timeline events' },
+  eventCount: { ...count('event_count'), event: true, sort: 'events', description: 'Number of timeline events' },
   runCount: { column: 'run_count', type: 'bigint', schema: z.int(), initial: 0 },
   latestRun: { column: 'latest_run', type: 'jsonb', schema: z.custom<InvestigationRun | null>(), initial: null },
   investigationSummary: {
@@ -202,6 +215,7 @@ export const INCIDENT_PROPERTIES = {
     type: 'timestamptz',
     schema: instant,
     event: true,
+    sort: 'created_at',
     description: 'When the incident was created in Tocsin',
   },
   createdBy: {

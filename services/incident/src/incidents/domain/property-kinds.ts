@@ -21,6 +21,8 @@ export interface Property {
   /** Whether the changelog records its changes. A change of nothing that is recorded is not saved. */
   changelog?: boolean;
   event?: boolean;
+  /** The name of the sort of lists by its column; an index has the column. Sorts by other columns: `list/store`. */
+  sort?: string;
   /** What a create that omits it stores, as the API description says. */
   default?: unknown;
   /** What a new incident has where the API description names no default: nobody has set it yet. */

@@ -15,6 +15,9 @@ export type Required = With<{ required: true }>;
 export type Patchable = With<{ patch: true }>;
 export type Published = With<{ event: true }>;
 
+/** The sorts of lists by a column of the table. */
+export type SortName = Extract<Table[PropertyName], { sort: string }>['sort'];
+
 export type WireName<Each extends Shown> = Table[Each]['name'];
 export type SchemaOf<Each extends Shown> = Table[Each]['schema'];
 export type InputOf<Each extends Creatable | Patchable> = Table[Each]['input'];
@@ -37,6 +40,8 @@ const select = <Each extends PropertyName>(meets: (property: Property) => boolea
 export const STORED = select<Stored>(({ type }) => type !== undefined);
 export const SHOWN = select<Shown>(({ name }) => name !== undefined);
 export const PUBLISHED = select<Published>(({ event }) => event === true);
+
+export const SORTED = select<With<{ sort: string }>>(({ sort }) => sort !== undefined);
 
 /** Requests and entries of the changelog have these first. */
 const FIRST = 'title service regions severity severityMode status issueType teamId'.split(' ');

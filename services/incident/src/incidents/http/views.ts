@@ -13,6 +13,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     company_id: incident.workspaceId,
     human_id: humanId(incident.number),
     title: incident.title,
+    external_id: incident.externalId,
     service: incident.service,
     regions: incident.regions,
     severity: incident.severity,

@@ -5,6 +5,9 @@ import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-
 
 const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 
+/** No two incidents of a workspace have the same external ID, archived ones included. */
+export const EXTERNAL_ID_INDEX = 'incidents_by_external_id';
+
 const named = namesFirst('update-incident');
 
 /** Locks the incident until the transaction ends. Returns it as the only row, or none. */
@@ -63,6 +66,15 @@ export function incidentStore(db: Knex, workspaceId: number) {
           number,
         ]),
       ),
+
+    findByExternalId: async (externalId: string): Promise<Incident | undefined> => {
+      const text = `${SELECT} where workspace_id = $1 and external_id = $2`;
+      const [incident] = await runPrepared<Incident>(db, 'get-incident-by-external-id', text, [
+        workspaceId,
+        externalId,
+      ]);
+      return incident;
+    },
 
     /** The incidents with these IDs, in any order. */
     readVersioned,

@@ -17,16 +17,18 @@ export interface Comparison {
   value: number;
 }
 
+/** The bounds of a time, by their names on the wire. */
+type RangeParameters<Name extends string> = Partial<Record<`${Name}_${'from' | 'to' | 'before'}`, string | undefined>>;
+
 /** The filters of a list request, by their names on the wire. Each parameter is well-formed. */
-export interface FilterParameters {
+export interface FilterParameters extends RangeParameters<'created'>, RangeParameters<'impact_started'> {
+  q?: string | undefined;
   scope?: 'all' | 'postmortem' | undefined;
   status?: readonly string[] | undefined;
   severity?: readonly string[] | undefined;
+  external_id?: string | undefined;
   service?: readonly string[] | undefined;
   team_id?: readonly number[] | undefined;
-  created_from?: string | undefined;
-  created_to?: string | undefined;
-  created_before?: string | undefined;
   region?: readonly string[] | undefined;
   lifecycle?: readonly Lifecycle[] | undefined;
   service_tier?: readonly string[] | undefined;
@@ -58,6 +60,9 @@ export interface ListFilters {
   statusScope: string | null;
   activeOnly: boolean;
   severities: readonly string[];
+  externalId: string | null;
+  /** Null: no search. */
+  text: string | null;
   services: readonly string[];
   serviceTiers: readonly string[];
   teams: readonly number[];
@@ -69,21 +74,24 @@ export interface ListFilters {
   affectedCustomers: Comparison | null;
   /** In minor units of `currency`. Null: all amounts, converted to the workspace's reporting currency. */
   mrr: (Comparison & { currency: string | null }) | null;
+  created: TimeRange;
+  impactStarted: TimeRange;
+}
+
+/** Bounds of a time; null: none. */
+export interface TimeRange {
   /** Inclusive. */
-  createdFrom: Instant | null;
+  from: Instant | null;
   /** Inclusive. */
-  createdTo: Instant | null;
+  to: Instant | null;
   /** Exclusive. */
-  createdBefore: Instant | null;
+  before: Instant | null;
 }
 
 /** @throws DomainError `invalid_request` for parameters that exclude or require each other */
 export function listFilters(parameters: FilterParameters, reportingCurrency: string): ListFilters {
   if (parameters.mine === true)
     throw invalidRequest('mine', 'Must not be true: an API key has no incidents of its own');
-  if (parameters.created_before !== undefined && parameters.created_to !== undefined) {
-    throw invalidRequest('created_before', 'Must not be combined with created_to');
-  }
   return {
     postmortemsOnly: parameters.scope === 'postmortem',
     lifecycles: canonical(parameters.lifecycle),
@@ -92,6 +100,8 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
       parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
     activeOnly: parameters.active_only === true,
     severities: canonical(parameters.severity),
+    externalId: parameters.external_id?.trim() ?? null,
+    text: fold(parameters.q ?? '') || null,
     services: canonical(parameters.service?.map((service) => service.normalize('NFC'))),
     serviceTiers: canonical(parameters.service_tier),
     teams: canonical(parameters.team_id),
@@ -102,18 +112,18 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     customerImpacts: canonical(parameters.impact_status),
     affectedCustomers: comparison(parameters, 'affected_customers'),
     mrr: mrrComparison(parameters, reportingCurrency),
-    createdFrom: instant(parameters.created_from, ceilTimestamp),
-    createdTo: instant(parameters.created_to),
-    createdBefore: instant(parameters.created_before, ceilTimestamp),
+    created: timeRange(parameters, 'created'),
+    impactStarted: timeRange(parameters, 'impact_started'),
   };
 }
 
 /** Whether all of these filters existed when cursors of the old form were issued, which are not bound to filters. */
 export function isLegacyCompatible(filters: ListFilters): boolean {
-  const { statusScope, activeOnly, unassignedTeam, affectedCustomers, mrr, createdBefore } = filters;
+  const { statusScope, externalId, text, activeOnly, unassignedTeam, affectedCustomers, mrr, created } = filters;
   const { lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts } = filters;
   return (
-    [statusScope, affectedCustomers, mrr, createdBefore].every((filter) => filter === null) &&
+    [statusScope, externalId, text, affectedCustomers, mrr, created.before].every((filter) => filter === null) &&
+    Object.values(filters.impactStarted).every((bound) => bound === null) &&
     !activeOnly &&
     !unassignedTeam &&
     [lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts].every((list) => list.length === 0)
@@ -140,6 +150,18 @@ function comparison(parameters: FilterParameters, name: 'affected_customers' | '
   if (operator === undefined) throw invalidRequest(`${name}_op`, `Is required with ${name}_value`);
   if (value === undefined) throw invalidRequest(`${name}_value`, `Is required with ${name}_op`);
   return { operator, value };
+}
+
+function timeRange<Name extends 'created' | 'impact_started'>(parameters: FilterParameters, name: Name): TimeRange {
+  const {
+    [`${name}_from` as const]: from,
+    [`${name}_to` as const]: to,
+    [`${name}_before` as const]: before,
+  } = parameters;
+  if (before !== undefined && to !== undefined) {
+    throw invalidRequest(`${name}_before`, `Must not be combined with ${name}_to`);
+  }
+  return { from: instant(from, ceilTimestamp), to: instant(to), before: instant(before, ceilTimestamp) };
 }
 
 const instant = (text: string | undefined, read = parseTimestamp): Instant | null =>

@@ -4,6 +4,7 @@ import { invalidRequest } from '@tocsin/http';
 export const SORT_KEYS = [
   'created_at',
   'last_event_at',
+  'impact_started_at',
   'severity',
   'service',
   'diagnosis',

@@ -9,7 +9,7 @@ const lists = {
   // Of an item of custom_filter.
   errors: ['unknown_field'],
   // Counts and custom fields read more rows than other parameters.
-  cost: { base: 2, parameters: { include_counts: 4, custom_filter: 4, sort_custom_field: 4 } },
+  cost: { base: 2, parameters: { include_counts: 4, q: 4, custom_filter: 4, sort_custom_field: 4 } },
   reply: { status: 200, body: listReply },
 } as const;
 

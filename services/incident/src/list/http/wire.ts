@@ -1,4 +1,11 @@
-import { boundedText, MAX_ALTERNATIVES, MAX_FILTER_TEXT, timestampInput } from '@tocsin/contracts';
+import {
+  boundedText,
+  externalIdText,
+  MAX_ALTERNATIVES,
+  MAX_FILTER_TEXT,
+  MAX_SEARCHED_TEXT,
+  timestampInput,
+} from '@tocsin/contracts';
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { DIAGNOSES } from '../domain/diagnosis.ts';
@@ -28,6 +35,13 @@ export const listQuery = z.strictObject({
     .meta({ description: '`postmortem`: only incidents with this issue type; default: all', default: 'all' }),
   status: alternatives(key).meta({ description: 'Keys of workflow statuses; default: any' }),
   severity: alternatives(key).meta({ description: 'Keys of severities; default: any' }),
+  q: boundedText(MAX_SEARCHED_TEXT).optional().meta({
+    description:
+      'Text that occurs in title or impact_summary, in any case of letters, or the beginning of the human_id, such as `INC-1`; default: all incidents',
+  }),
+  external_id: externalIdText()
+    .optional()
+    .meta({ description: 'The incident with exactly this external_id; default: any' }),
   service: alternatives(key).meta({
     description:
       'Values of service, in the case of letters that they have; an unknown one matches nothing; default: any',
@@ -40,6 +54,11 @@ export const listQuery = z.strictObject({
   created_before: timestampInput
     .optional()
     .meta({ description: 'Incidents created earlier; not allowed with created_to' }),
+  impact_started_from: timestampInput.optional().meta({ description: 'Incidents whose impact began then or later' }),
+  impact_started_to: timestampInput.optional().meta({ description: 'Incidents whose impact began then or earlier' }),
+  impact_started_before: timestampInput
+    .optional()
+    .meta({ description: 'Incidents whose impact began earlier; not allowed with impact_started_to' }),
   region: repeated(boundedText(MAX_FILTER_TEXT)).meta({
     description: 'Regions, in any case of letters; an incident must have one of them; default: any',
   }),

@@ -2,7 +2,7 @@ import { DIAGNOSES } from '../domain/diagnosis.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
 import { fold } from '../../shared/domain/fold.ts';
 import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';
-import type { Comparison, ListFilters } from '../domain/list-filters.ts';
+import type { Comparison, ListFilters, TimeRange } from '../domain/list-filters.ts';
 import { regionKey } from '../../incidents/store/list-columns.ts';
 import type { CatalogService } from '../../replicas/store/catalog.ts';
 import type { IncidentQuery } from './query.ts';
@@ -14,16 +14,13 @@ export type Visibility = 'shown' | 'restricted';
 /** The conditions on incidents `i` of a list, except its filters by status and by custom fields. */
 export function filterConditions(query: IncidentQuery, visibility: Visibility): Sql[] {
   const { workspaceId, archived, visibleFrom } = query;
-  const { createdFrom, createdTo, createdBefore } = query.filters;
   return [
     sql`i.workspace_id = ${workspaceId}`,
     archived ? sql`i.archived_at is not null` : sql`i.archived_at is null`,
     ...(visibleFrom === null
       ? []
       : [visibility === 'shown' ? sql`i.created_at >= ${visibleFrom}` : sql`i.created_at < ${visibleFrom}`]),
-    ...(createdFrom === null ? [] : [sql`i.created_at >= ${createdFrom}`]),
-    ...(createdTo === null ? [] : [sql`i.created_at <= ${createdTo}`]),
-    ...(createdBefore === null ? [] : [sql`i.created_at < ${createdBefore}`]),
+    ...rangeConditions(sql`i.created_at`, query.filters.created),
     ...propertyConditions(query),
   ];
 }
@@ -36,10 +33,12 @@ export const isSelective = (query: IncidentQuery): boolean =>
   query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;
 
 function propertyConditions({ workspaceId, filters, catalog: { services }, conversions }: IncidentQuery): Sql[] {
-  const { severities, regions, diagnoses, customerImpacts, affectedCustomers, mrr, serviceTiers } = filters;
+  const { externalId, severities, regions, diagnoses, customerImpacts, affectedCustomers, mrr, serviceTiers } = filters;
   const unlessEmpty = <Value>(values: readonly Value[], condition: () => Sql) =>
     values.length === 0 ? [] : [condition()];
   return [
+    ...(externalId === null ? [] : [sql`i.external_id = ${externalId}`]),
+    ...rangeConditions(sql`i.impact_started_at`, filters.impactStarted),
     ...issueTypeConditions(filters),
     ...unlessEmpty(severities, () => sql`i.severity = any(${severities})`),
     ...unlessEmpty(filters.services, () => ofServices(filters.services)),
@@ -52,6 +51,12 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
     ...(mrr === null ? [] : [mrrCondition(mrr, conversions)]),
   ];
 }
+
+const rangeConditions = (time: Sql, { from, to, before }: TimeRange): Sql[] => [
+  ...(from === null ? [] : [sql`${time} >= ${from}`]),
+  ...(to === null ? [] : [sql`${time} <= ${to}`]),
+  ...(before === null ? [] : [sql`${time} < ${before}`]),
+];
 
 function issueTypeConditions({ postmortemsOnly, lifecycles }: ListFilters): Sql[] {
   if (!postmortemsOnly && lifecycles.length === 0) return [];

@@ -4,6 +4,7 @@ import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, statusConditions, type Visibility } from './filters.ts';
+import { hasOwnText, ownTextBytes } from './own-text.ts';
 import { isTextSearch, mayContain, type PrefilteredQuery, prefilterByText, searchedText } from './prefilter.ts';
 import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';
 
@@ -28,11 +29,11 @@ export async function readCounts(
   const isLimited = prefiltered.query.visibleFrom !== null;
   if (!isLimited && !includeStatuses) return { restricted: 0, byStatus: undefined };
   const counted = await prefilterByText(db, prefiltered);
-  if (!(await isComparable(db, counted.query.custom.filter(isTextSearch)))) {
+  if (!(await isComparable(db, counted))) {
     if (!includeStatuses) return { restricted: undefined, byStatus: undefined };
     throw invalidRequest(
       'include_counts',
-      'Must be false, or custom_filter must have longer texts: more than 32 MiB of text would have to be compared',
+      'Must be false, or other filters must select fewer incidents, or custom_filter must have longer texts: more than 32 MiB of text would have to be compared',
     );
   }
   const [restricted, byStatus] = await Promise.all([
@@ -43,12 +44,19 @@ export async function readCounts(
 }
 
 /** Whether the texts that may contain the searched ones are within the limit. */
-async function isComparable(db: Knex, searches: readonly CustomPredicate[]): Promise<boolean> {
-  if (searches.length === 0) return true;
-  const sizes = searches.map(
+async function isComparable(db: Knex, { query, conditions }: PrefilteredQuery): Promise<boolean> {
+  const sizes = query.custom.filter(isTextSearch).map(
     (search) => sql`
       select sum(octet_length(v.text_folded)) as bytes from incident_values as v where ${mayContain(search)}`,
   );
+  if (query.filters.text !== null) {
+    const visibilities: Visibility[] = query.visibleFrom === null ? ['shown'] : ['shown', 'restricted'];
+    for (const visibility of visibilities) {
+      const others = all([...filterConditions(query, visibility), ...conditions]);
+      sizes.push(sql`select sum(${ownTextBytes(sql`i`)}) as bytes from incidents as i where ${others}`);
+    }
+  }
+  if (sizes.length === 0) return true;
   const [row] = await run<{ bytes: number | null }>(
     db,
     sql`select sum(bytes)::bigint as bytes from (${join(sizes, ' union all ')}) as sizes`,
@@ -74,7 +82,13 @@ async function countRestricted(db: Knex, counted: PrefilteredQuery): Promise<num
 function counting({ query, conditions }: PrefilteredQuery, visibility: Visibility, more: readonly Sql[]): Sql {
   const searches = query.custom.filter(isTextSearch);
   const others = { ...query, custom: query.custom.filter((predicate) => !isTextSearch(predicate)) };
-  const filters = [...filterConditions(query, visibility), ...conditions, ...more];
+  const { text } = query.filters;
+  const filters = [
+    ...filterConditions(query, visibility),
+    ...conditions,
+    ...more,
+    ...(text === null ? [] : [hasOwnText(sql`i`, text)]),
+  ];
   if (searches.length === 0) {
     return sql`select i.status from incidents as i where ${all([...filters, ...customConditions(others)])}`;
   }

@@ -34,6 +34,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { IncidentVersion } from '../../incidents/store/incident-row.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
 import { filterConditions, isSelective, statusConditions } from './filters.ts';
+import { hasOwnText, ownTextBytes } from './own-text.ts';
 import { COLUMNS, positionColumns, type PositionedRow, positionOf } from './positioned-rows.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
 import { MAX_COMPARED_BYTES, type Portion, searchPortion } from './search-portion.ts';
@@ -119,7 +120,9 @@ async function readSegment(
     progress.isPrefilteredByText = true;
     progress.prefiltered = await prefilterByText(db, progress.prefiltered);
   }
-  if (progress.prefiltered.query.custom.some(isTextSearch)) return searchNext(db, progress, { ...read, isFirst });
+  const { query } = progress.prefiltered;
+  if (query.filters.text !== null || query.custom.some(isTextSearch))
+    return searchNext(db, progress, { ...read, isFirst });
   const rows = await readMatching(db, progress, read);
   return { rows, last: rows.at(-1), isEnd: rows.length < read.limit };
 }
@@ -134,16 +137,31 @@ async function searchNext(
   const searches = query.custom.filter(isTextSearch);
   const others = query.custom.filter((predicate) => !isTextSearch(predicate));
   const plain = plainConditions(progress.prefiltered);
+  const { text } = query.filters;
   const portion = await searchPortion(db, {
     ...read,
     conditions: isFirst ? plain : [...plain, ...customConditions({ ...query, custom: others })],
-    searches: customLookups(isFirst ? query : { ...query, custom: searches }),
-    fieldIds: searches.map(({ fieldId }) => fieldId),
+    searches: [
+      ...customLookups(isFirst ? query : { ...query, custom: searches }),
+      ...(text === null ? [] : [ofIncident(hasOwnText(sql`own`, text), sql`i`)]),
+    ],
+    sizes: [
+      sizeOfValues(searches.map(({ fieldId }) => fieldId)),
+      ...(text === null ? [] : [ofIncident(ownTextBytes(sql`own`), sql`incident`)]),
+    ],
     comparable: progress.comparable,
   });
   progress.comparable -= portion.compared;
   return portion;
 }
+
+/** An expression on the row `own` of an incident of which only the ID is at hand. */
+const ofIncident = (expression: Sql, incident: Sql): Sql =>
+  sql`(select ${expression} from incidents as own where own.id = ${incident}.id)`;
+
+const sizeOfValues = (fieldIds: readonly number[]): Sql => sql`coalesce((
+  select sum(octet_length(v.text_folded)) from incident_values as v
+  where v.incident_id = incident.id and v.field_id = any(${fieldIds})), 0)`;
 
 /**
  * How many incidents are checked one by one against filters by custom fields, before all that meet them are searched.
@@ -183,7 +201,7 @@ async function readMatching(
   return readIncidents(segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }));
 }
 
-/** All conditions except the filters by custom fields. */
+/** All conditions except the filters by custom fields and by text. */
 const plainConditions = ({ query, conditions }: PrefilteredQuery): Sql[] => [
   ...filterConditions(query, 'shown'),
   ...statusConditions(query),

@@ -1,7 +1,7 @@
 import type { Knex } from '@tocsin/postgres';
 import { COLUMNS, positionColumns, type PositionedRow } from './positioned-rows.ts';
 import type { SegmentRequest, SortSegment } from './segments.ts';
-import { all, run, type Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';
 
 /** A page of a list ends after it has compared so many bytes of text with searched ones: a quarter of a second at worst. */
 export const MAX_COMPARED_BYTES = 8 * 1_024 * 1_024;
@@ -16,8 +16,8 @@ export interface PortionRequest extends SegmentRequest {
   segment: SortSegment;
   /** The conditions on incidents `i` that compare texts, each by looking up the value of the incident at hand. */
   searches: readonly Sql[];
-  /** The fields whose texts are compared. */
-  fieldIds: readonly number[];
+  /** The bytes of the texts of `incident` that are compared. */
+  sizes: readonly Sql[];
   /** The portion ends with the incident whose texts reach this number of bytes. */
   comparable: number;
 }
@@ -61,10 +61,7 @@ export async function searchPortion(db: Knex, request: PortionRequest): Promise<
 }
 
 /** The incidents of a portion, their number in its order, and the bytes of their texts up to them. */
-function withSizes({ segment, conditions, after, fieldIds }: PortionRequest): Sql {
-  const size = sql`
-    select sum(octet_length(v.text_folded)) from incident_values as v
-    where v.incident_id = incident.id and v.field_id = any(${fieldIds})`;
+function withSizes({ segment, conditions, after, sizes }: PortionRequest): Sql {
   const position = positionColumns(segment);
   return sql`
     select id, ${position}, cost,
@@ -72,6 +69,6 @@ function withSizes({ segment, conditions, after, fieldIds }: PortionRequest): Sq
       (sum(cost) over (order by ${segment.order} rows unbounded preceding))::bigint as compared,
       lead(id) over (order by ${segment.order}) is null as is_final
     from (
-      select incident.id, ${position}, ${COST_OF_INCIDENT} + coalesce((${size}), 0) as cost
+      select incident.id, ${position}, ${COST_OF_INCIDENT} + ${join(sizes, ' + ')} as cost
       from (${segment.statement({ conditions, after, limit: PORTION })}) as incident) as sized`;
 }

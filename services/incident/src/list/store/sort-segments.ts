@@ -1,3 +1,6 @@
+import type { KeyType } from '@tocsin/http';
+import type { SqlType } from '@tocsin/resources';
+import { SORTED, type SortName } from '../../incidents/domain/property-sets.ts';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 import type { Direction, ListSort } from '../domain/list-sort.ts';
 import type { Catalog, TeamsOfName } from '../../replicas/store/catalog.ts';
@@ -5,13 +8,13 @@ import { customFieldSegments } from './custom-sort.ts';
 import { ofServices } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
 import { keyLookupSegment, keysetSegment, manyKeysSegment, type SortKey, type SortSegment } from './segments.ts';
-import { type Sql, sql } from '../../shared/store/sql.ts';
+import { Sql, sql } from '../../shared/store/sql.ts';
 
 /** The segments of a list's sort order, in the order of the list. */
 export function sortSegments(query: IncidentQuery): SortSegment[] {
   const { archived, sort, sortField } = query;
   const { key, direction } = sort;
-  if (archived) return [keyed('archived_at', { type: 'timestamp', value: sql`i.archived_at` }, direction)];
+  if (archived) return keyed('archived_at', { type: 'timestamp', value: sql`i.archived_at` }, direction);
   if (sortField !== null) return customFieldSegments(query, sortField);
   if (key === 'custom') throw new Error('sort=custom has no field');
   return PROPERTY_SEGMENTS[key](query, direction);
@@ -21,13 +24,31 @@ type PropertySort = Exclude<ListSort['key'], 'custom'>;
 
 type SegmentFactory = (query: IncidentQuery, direction: Direction) => SortSegment[];
 
+const keyed = (name: string, sortKey: SortKey, direction: Direction): SortSegment[] => [
+  keysetSegment({ name, direction, sortKeys: [sortKey] }),
+];
+
+/** Incidents without a value come last in both directions. */
+const nullable = (name: string, sortKey: SortKey, direction: Direction): SortSegment[] => [
+  keysetSegment({ name, direction, sortKeys: [sortKey], where: [sql`${sortKey.value} is not null`] }),
+  keysetSegment({ name: `${name}:none`, direction, sortKeys: [], where: [sql`${sortKey.value} is null`] }),
+];
+
+/** The types of keys, by the types of columns. */
+const KEY_TYPES: Partial<Record<SqlType, KeyType>> = { bigint: 'integer', timestamptz: 'timestamp' };
+
+const TABLE_SEGMENTS = Object.fromEntries(
+  SORTED.map(({ sort = '', name, column = name, type = 'text', schema }): [string, SegmentFactory] => {
+    const sortKey = { type: KEY_TYPES[type] ?? 'text', value: new Sql(`i.${column}`, []) };
+    const segmentsOf = schema.safeParse(null).success ? nullable : keyed;
+    return [sort, (_query, direction) => segmentsOf(sort, sortKey, direction)];
+  }),
+) as Record<SortName, SegmentFactory>;
+
 const PROPERTY_SEGMENTS: Readonly<Record<PropertySort, SegmentFactory>> = {
-  created_at: (_query, direction) => [keyed('created_at', { type: 'timestamp', value: sql`i.created_at` }, direction)],
+  ...TABLE_SEGMENTS,
   case: (_query, direction) => [keysetSegment({ name: 'case', direction, sortKeys: [], tie: sql`i.number` })],
-  events: (_query, direction) => [keyed('events', { type: 'integer', value: sql`i.event_count` }, direction)],
-  diagnosis: (_query, direction) => [keyed('diagnosis', { type: 'integer', value: sql`i.diagnosis` }, direction)],
-  last_event_at: (_query, direction) =>
-    nullable('last_event_at', { type: 'timestamp', value: sql`i.last_event_at` }, direction),
+  diagnosis: (_query, direction) => keyed('diagnosis', { type: 'integer', value: sql`i.diagnosis` }, direction),
   impact: (_query, direction) => nullable('impact', { type: 'integer', value: sql`i.affected_customers` }, direction),
   service: (_query, direction) => nullable('service', { type: 'text', value: sql`i.service_folded` }, direction),
   regions: (_query, direction) => nullable('regions', { type: 'text', value: sql`i.region_folded` }, direction),
@@ -39,15 +60,6 @@ const PROPERTY_SEGMENTS: Readonly<Record<PropertySort, SegmentFactory>> = {
     configured('severity', { column: sql`i.severity`, entries: configuration.severities.toReversed(), direction }),
   team: teamSegments,
 };
-
-const keyed = (name: string, sortKey: SortKey, direction: Direction): SortSegment =>
-  keysetSegment({ name, direction, sortKeys: [sortKey] });
-
-/** Incidents without a value come last in both directions. */
-const nullable = (name: string, sortKey: SortKey, direction: Direction): SortSegment[] => [
-  keysetSegment({ name, direction, sortKeys: [sortKey], where: [sql`${sortKey.value} is not null`] }),
-  keysetSegment({ name: `${name}:none`, direction, sortKeys: [], where: [sql`${sortKey.value} is null`] }),
-];
 
 interface ConfiguredOptions {
   column: Sql;

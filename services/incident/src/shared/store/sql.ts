@@ -33,7 +33,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Val
 
 export function join(
   pieces: readonly Sql[],
-  separator: ' ' | ', ' | ' and ' | ' or ' | ' union all ' | ' intersect ',
+  separator: ' ' | ', ' | ' and ' | ' or ' | ' union all ' | ' intersect ' | ' + ',
 ): Sql {
   return new Sql(
     pieces.map(({ text }) => text).join(separator),
