@@ -1,4 +1,5 @@
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** The globals of Jest, `expect` among them. */
@@ -6,6 +7,7 @@ type Globals = Record<string, unknown>;
 
 /** What this file replaces in Jest's module system. */
 interface Runtime {
+  requireInternalModule(path: string): unknown;
   unstable_shouldLoadAsEsm(path: string): boolean;
   unstable_importModule(path: string): Promise<unknown>;
   setGlobalsForRuntime(globals: Globals): void;
@@ -15,34 +17,22 @@ interface Runtime {
 type TestRunner = (
   globalConfig: unknown,
   config: unknown,
-  environment: { global: typeof globalThis },
+  environment: unknown,
   runtime: Runtime,
   testPath: string,
   sendMessageToJest: unknown,
 ) => Promise<unknown>;
 
+const require = createRequire(import.meta.url);
 // An import would return the exports of CommonJS, whose default is a property.
-const { default: runCircus } = createRequire(import.meta.url)('jest-circus/runner') as { default: TestRunner };
+const { default: runCircus } = require('jest-circus/runner') as { default: TestRunner };
+
+/** The module of Jest's runner that holds the state of one test file, and where it keeps its handlers of events. */
+const CIRCUS = path.join(path.dirname(require.resolve('jest-circus/runner')), 'jestAdapterInit.js');
+const HANDLERS = Symbol.for('EVENT_HANDLERS');
 
 const JEST_GLOBALS = 'tocsin:jest-globals';
 const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'it', 'test'] as const;
-
-/** Jest's matchers run in a sandbox, where they compare with constructors: `expect.any(String)`. */
-const CONSTRUCTORS = {
-  Array,
-  BigInt,
-  Boolean,
-  Date,
-  Error,
-  Function,
-  Map,
-  Number,
-  Object,
-  RegExp,
-  Set,
-  String,
-  Symbol,
-};
 
 let current: Globals = {};
 let files = 0;
@@ -82,11 +72,17 @@ registerHooks({
 /**
  * Runs a test file with Jest's own runner, but imports it as Node imports the product: without a sandbox and without a
  * transformation. A worker loads the modules of the product once for all of its test files, so they must keep no state
- * that outlives an app.
+ * that outlives an app. It also loads Jest's matchers once: in a sandbox, each file would load them anew.
  */
 const runNatively: TestRunner = async (globalConfig, config, environment, runtime, testPath, sendMessageToJest) => {
-  Object.assign(environment.global, CONSTRUCTORS);
   Object.assign(runtime, {
+    requireInternalModule: (file) => {
+      if (file === CIRCUS) {
+        Reflect.deleteProperty(require.cache, file);
+        Reflect.deleteProperty(globalThis, HANDLERS);
+      }
+      return require(file) as unknown;
+    },
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: async (path) => {
       // Node loads a test file again that runs again (watch mode), because its URL differs.

@@ -4,15 +4,16 @@ import Sequencer from '@jest/test-sequencer';
 const LONGEST = [
   ...['attacks', 'embedded', 'doctor', 'growth', 'feed', 'faults', 'services', 'backup', 'rolling-restart'],
   ...['shortages', 'events-package', 'consume', 'relay-order', 'statement-plans', 'broker-loss', 'dead-letters'],
-  ...['limits', 'page-bytes', 'list-model', 'custom-fields', 'list-rare', 'timeline-model', 'changes', 'live-api'],
-  ...['migrate', 'consumer', 'values-fuzz', 'upstreams', 'delivery-log', 'events-model', 'batch-consumer'],
+  ...['limits', 'list-model', 'page-bytes', 'admin', 'live-api', 'custom-fields', 'list-rare', 'timeline-model'],
+  ...['upstreams', 'migrate', 'service-keys', 'changes', 'database-deadlines', 'waiting', 'shares', 'slow-receivers'],
+  ...['consumer', 'values-fuzz', 'delivery-log', 'events-model', 'batch-consumer'],
 ];
 
 /** Runs the longest test files first, so that none of them runs alone at the end. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const rank = ({ path }) => {
-      const index = LONGEST.findIndex((name) => new RegExp(`/${name}\\.(api|system)\\.test\\.ts$`).test(path));
+      const index = LONGEST.findIndex((name) => new RegExp(`/${name}(\\.api|\\.system)?\\.test\\.ts$`).test(path));
       return index < 0 ? LONGEST.length : index;
     };
     return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
