@@ -1,5 +1,4 @@
 import tls from 'node:tls';
-import { generate } from 'selfsigned';
 import type { DataDir } from '../data-dir.ts';
 
 /** The file of the data folder that holds the certificate and its private key, in PEM. */
@@ -17,6 +16,8 @@ export async function trustReceiver(dataDir: DataDir): Promise<void> {
 }
 
 async function createCertificate(): Promise<string> {
+  // It takes a while to load, and only the first start on a data folder needs it.
+  const { generate } = await import('selfsigned');
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS);
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'Tocsin sample receiver' }], {
