@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,14 +27,26 @@ const failed = (error: string): AttackResult => ({
   error,
 });
 
-export function startAttacker(target: Target, attack: string, isShort: boolean): Attacker {
-  const child = fork(path.join(import.meta.dirname, 'attacker.ts'));
+/** Starts a process that waits for its attack. */
+export const forkAttacker = (): ChildProcess => fork(path.join(import.meta.dirname, 'attacker.ts'));
+
+/** @param options.child a process of `forkAttacker` */
+export function startAttacker(options: {
+  child: ChildProcess;
+  target: Target;
+  attack: string;
+  isShort: boolean;
+}): Attacker {
+  const { child, target, attack, isShort } = options;
   const send = (message: ToAttacker) => {
     if (child.connected) child.send(message);
   };
   const prepared = Promise.withResolvers<undefined>();
   const done = Promise.withResolvers<AttackResult>();
-  child.once('exit', (code, signal) => done.resolve(failed(`the attacker's process ended: ${code ?? signal}`)));
+  const ended = (code: number | null, signal: string | null) =>
+    done.resolve(failed(`the attacker's process ended: ${code ?? signal}`));
+  if (child.exitCode !== null || child.signalCode !== null) ended(child.exitCode, child.signalCode);
+  child.once('exit', ended);
   child.on('message', (message: FromAttacker) => {
     if (message.kind === 'prepared') prepared.resolve(undefined);
     else if (message.kind === 'done') done.resolve(message.result);

@@ -1,7 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { BUSY_MACHINE, type Mode } from '../systems/local-harness.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack, AttackResult } from './attack.ts';
-import { startAttacker } from './attacker-process.ts';
+import { forkAttacker, startAttacker } from './attacker-process.ts';
 import { createVictim } from './create-victim.ts';
 import { startMeasuring } from './measure.ts';
 import type { VictimSummary } from './messages.ts';
@@ -59,6 +60,8 @@ export async function runSuite(options: {
   const { mode, attacks, timing, isShort, report, signal } = options;
   const target = await startTarget(mode, isShort ? BUSY_MACHINE : {});
   let victims: Victims | undefined;
+  // It takes as long to start as a short attack, whose times nobody judges: the next one starts during an attack.
+  let next = isShort ? forkAttacker() : undefined;
   try {
     const created = await Promise.all(Array.from({ length: VICTIMS }, async () => createVictim(target)));
     victims = startVictims({ gateway: target.gateway, victims: created, every: timing.every });
@@ -66,13 +69,16 @@ export async function runSuite(options: {
     const rows: Row[] = [];
     for (const attack of attacks) {
       if (signal.aborted) break;
-      const row = await runAttack(attack, { target, victims, timing, isShort });
+      const child = next ?? forkAttacker();
+      next = isShort && attack !== attacks.at(-1) ? forkAttacker() : undefined;
+      const row = await runAttack(attack, { child, target, victims, timing, isShort });
       rows.push(row);
       report(row);
       if (row.died.length > 0 || row.leftovers.length > 0) await target.restart();
     }
     return rows;
   } finally {
+    next?.kill('SIGKILL');
     victims?.stop();
     await target.stop();
   }
@@ -86,10 +92,11 @@ async function watch(victims: Victims, routes: readonly Route[], milliseconds: n
 
 async function runAttack(
   attack: Attack,
-  { target, victims, timing, isShort }: { target: Target; victims: Victims; timing: Timing; isShort: boolean },
+  options: { child: ChildProcess; target: Target; victims: Victims; timing: Timing; isShort: boolean },
 ): Promise<Row> {
+  const { child, target, victims, timing, isShort } = options;
   const routes = attack.victims ?? INCIDENT_ROUTES;
-  const attacker = startAttacker(target, attack.name, isShort);
+  const attacker = startAttacker({ child, target, attack: attack.name, isShort });
   try {
     const endedEarly = await attacker.prepared();
     const before = await watch(victims, routes, timing.before);
