@@ -139,6 +139,7 @@ describe('the packed package of the events', () => {
         cwd: folder,
         env: {
           PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
           AMQP_URL: testServers().amqpUrl,
           DATABASE_URL: database.adminUrl,
           TOCSIN_NAMESPACE: system.namespace,

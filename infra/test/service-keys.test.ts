@@ -51,7 +51,7 @@ describe('npm run secret-keys', () => {
   const run = async (words: string[], env: Environment = {}) =>
     promisify(execFile)(process.execPath, ['infra/admin/secret-keys.ts', ...words], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     });
 
   test('generates root keys, and derives the keys of a process', async () => {

@@ -127,6 +127,7 @@ test('a delivery whose process was killed during the request is sent again', asy
     execArgv: [],
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       NODE_ENV: 'test',
       NODE_EXTRA_CA_CERTS: authority,
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,

@@ -44,11 +44,18 @@ describeWithOwnRabbitMq('during a long outage', () => {
   }, SET_UP_TIMEOUT);
   afterEach(async () => {
     for (const stop of stopping.splice(0)) await stop();
-    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    // Each call starts an Erlang process.
+    if (isShortOfMemory) await raiseMemoryAlarm(false);
     await broker.close();
     await connection.close();
     for (const table of ['effects', 'inbox', 'outbox']) await database.knex(table).delete();
   }, SET_UP_TIMEOUT);
+
+  let isShortOfMemory = false;
+  const raiseMemoryAlarm = async (raise: boolean) => {
+    isShortOfMemory = raise;
+    await rabbitMq.control('set_vm_memory_high_watermark', raise ? '0' : '0.6');
+  };
 
   /** Resolves after the broker's consumer timeout has expired this many times for a test consumer. */
   const waitForConsumerTimeouts = async (times: number): Promise<void> => {
@@ -115,7 +122,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     const copies = `${namespace}.copies`;
     await channel.assertQueue(copies, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
     await channel.bindQueue(copies, exchangeName(namespace), 'customer-impact.*');
-    await rabbitMq.control('set_vm_memory_high_watermark', '0');
+    await raiseMemoryAlarm(true);
     await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(impactUpdated)));
     relay.wake();
     await eventually(() => !broker.connected, { within: 20_000, what: 'a blocked broker' });
@@ -123,7 +130,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await waitForConsumerTimeouts(3);
     expect(await database.waiting()).toBeGreaterThan(0);
 
-    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    await raiseMemoryAlarm(false);
     await eventually(async () => (await database.waiting()) === 0, { within: 30_000, what: 'an empty outbox' });
     expect(broker.connected).toBe(true);
     expect(await ready(copies)).toBe(many.length);
@@ -132,7 +139,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
 
   test('by the broker’s memory alarm, queues are still consumed', async () => {
     await publishSafely(broker, { id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'before' });
-    await rabbitMq.control('set_vm_memory_high_watermark', '0');
+    await raiseMemoryAlarm(true);
     await broker.publish([{ id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'blocks' }]);
     await eventually(() => !broker.connected, { within: 20_000 });
     const { bodies, stop } = collect(broker, QUEUE);
@@ -140,7 +147,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await stop();
     const left = await channel.get(queueName(namespace, QUEUE));
     expect(left === false ? '' : left.content.toString()).not.toBe('before');
-    await rabbitMq.control('set_vm_memory_high_watermark', '0.6');
+    await raiseMemoryAlarm(false);
     await eventually(() => broker.connected, { within: 20_000 });
   });
 });
