@@ -73,6 +73,7 @@ export class AmqpBroker implements Broker {
   readonly #namespace: string;
   readonly #log: Logger;
   readonly #retryDelays: readonly number[];
+  readonly #confirmTimeout: number | undefined;
   readonly #consumers = new Set<Consumer>();
   #session: Session | undefined;
   #closed = false;
@@ -83,10 +84,17 @@ export class AmqpBroker implements Broker {
   /** Open connections whose set-up has not finished. */
   #pendingConnections: ChannelModel[] = [];
 
-  /** @param options.retryDelays see `RETRY_DELAYS` */
-  constructor(options: { url: string; namespace: string; log: Logger; retryDelays?: readonly number[] }) {
+  /** @param options.retryDelays see `RETRY_DELAYS`; `confirmTimeout`: see `confirmPublisher` */
+  constructor(options: {
+    url: string;
+    namespace: string;
+    log: Logger;
+    retryDelays?: readonly number[];
+    confirmTimeout?: number;
+  }) {
     this.#namespace = options.namespace;
     this.#retryDelays = options.retryDelays ?? RETRY_DELAYS;
+    this.#confirmTimeout = options.confirmTimeout;
     this.#url = withHeartbeat(options.url);
     this.#log = options.log;
     this.#connecting = this.#connect();
@@ -246,7 +254,7 @@ export class AmqpBroker implements Broker {
         if (!link.lost) return;
         throw new Error('the connection was lost during set-up');
       }
-      const publisher = confirmPublisher(channel);
+      const publisher = confirmPublisher(channel, this.#confirmTimeout);
       const session: Session = { consuming, publishing, channel, publisher, blocked: false, asking: undefined };
       publishing.on('blocked', (reason: string) => {
         session.blocked = true;

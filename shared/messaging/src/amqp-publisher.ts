@@ -31,7 +31,8 @@ const LATE_OUTCOME_TTL = 60_000;
 /** The maximum number of messages without an outcome on one channel. */
 const MAX_UNCONFIRMED = 1_000;
 
-export function confirmPublisher(channel: ConfirmChannel): Publisher {
+/** @param confirmTimeout see `CONFIRM_TIMEOUT` */
+export function confirmPublisher(channel: ConfirmChannel, confirmTimeout = CONFIRM_TIMEOUT): Publisher {
   /** The outcome of every sent message, by deduplication key, until a caller has received it. */
   const outcomes = new Map<string, Promise<ConfirmOutcome>>();
   /** How often the broker returned a message, before its confirm; the same message may be in flight more than once. */
@@ -75,7 +76,7 @@ export function confirmPublisher(channel: ConfirmChannel): Publisher {
       const outcome = outcomes.get(deduplicationKey) ?? send(publication);
       outcomes.set(deduplicationKey, outcome);
       const remove = () => outcomes.delete(deduplicationKey);
-      const first = await withTimeout(outcome, CONFIRM_TIMEOUT, () => 'timeout' as const);
+      const first = await withTimeout(outcome, confirmTimeout, () => 'timeout' as const);
       if (first !== 'timeout') {
         remove();
         return first;

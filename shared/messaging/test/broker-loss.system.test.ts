@@ -6,13 +6,16 @@ import { type Channel, connect } from 'amqplib';
 import { AmqpBroker } from '../src/index.ts';
 import { collect, newMessage, type OpenBroker, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
 
+/** Milliseconds. */
+const CONFIRM_TIMEOUT = 2_000;
+
 describeWithBroker('over a network that fails', () => {
   let proxy: TcpProxy;
   let open: OpenBroker<AmqpBroker> & { namespace: string };
   beforeEach(async () => {
     const url = testServers().amqpUrl ?? '';
     proxy = await tcpProxy(url);
-    open = await openBroker(url, { by: proxy.url });
+    open = await openBroker(url, { by: proxy.url, confirmTimeout: CONFIRM_TIMEOUT });
   }, SET_UP_TIMEOUT);
   afterEach(async () => {
     await open.remove();

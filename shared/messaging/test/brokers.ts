@@ -29,9 +29,10 @@ const newNamespace = () => `t${randomBytes(5).toString('hex')}`;
 /** Connects a broker with queues of its own. `by` is the URL to connect to, for example of a proxy; default `url`. */
 export async function openBroker(
   url: string,
-  { by = url, namespace = newNamespace() }: { by?: string; namespace?: string } = {},
+  options: { by?: string; namespace?: string; confirmTimeout?: number } = {},
 ): Promise<OpenBroker<AmqpBroker> & { namespace: string }> {
-  const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES });
+  const { by = url, namespace = newNamespace(), ...rest } = options;
+  const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES, ...rest });
   await eventually(() => broker.connected, { within: SET_UP_TIMEOUT, what: 'a connection to the broker' });
   return {
     broker,

@@ -11,6 +11,8 @@ import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } fr
 
 /** Milliseconds. Much less than RabbitMQ's 30 minutes, but more than a consumer may hold a message. */
 const CONSUMER_TIMEOUT = 8_000;
+/** Milliseconds that publishing waits for a confirm. */
+const CONFIRM_TIMEOUT = 2_000;
 const QUEUE = QUEUES.incidentFeeds;
 const incidentIds = [1, 2, 3, 4, 5];
 
@@ -34,7 +36,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await database.drop();
   });
   beforeEach(async () => {
-    ({ broker, namespace } = await openBroker(rabbitMq.url));
+    ({ broker, namespace } = await openBroker(rabbitMq.url, { confirmTimeout: CONFIRM_TIMEOUT }));
     connection = await connect(rabbitMq.url);
     channel = await connection.createChannel();
     unacknowledged = `${namespace}.held`;
@@ -127,7 +129,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     relay.wake();
     await eventually(() => !broker.connected, { within: 20_000, what: 'a blocked broker' });
     // Several times as long as publishing waits for a confirm.
-    await waitForConsumerTimeouts(3);
+    await waitForConsumerTimeouts(1);
     expect(await database.waiting()).toBeGreaterThan(0);
 
     await raiseMemoryAlarm(false);
