@@ -29,9 +29,16 @@ const ana: UserWire = {
 };
 const newKey = { name: 'Status page', scopes: ['incidents:read', 'services:read'] } as const;
 const key: ApiKeyWire = {
-  ...me.api_key,
-  ...{ id: 2, revision: 1, name: newKey.name, scopes: [...newKey.scopes], prefix: 'tcs_Xw90', user_id: 1 },
-  ...{ created_at: '2026-11-24T10:00:00.000Z', last_used_at: null, revoked_at: null },
+  id: 2,
+  revision: 1,
+  user_id: 1,
+  name: newKey.name,
+  prefix: 'tcs_Xw90',
+  scopes: [...newKey.scopes],
+  created_at: '2026-11-24T10:00:00.000Z',
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
 };
 const TOKEN = 'tcs_Xw90…';
 const rotated: ApiKeyWire = { ...key, id: 3, prefix: 'tcs_b31K', scopes: ['incidents:read'] };

@@ -17,7 +17,6 @@ export const userView = (user: User): UserWire => ({
 });
 
 const keyProperties = (key: ApiKey, lastUse: Instant | undefined) => ({
-  id: key.id,
   name: key.name,
   prefix: key.shown,
   scopes: key.scopes,
@@ -28,9 +27,10 @@ const keyProperties = (key: ApiKey, lastUse: Instant | undefined) => ({
 
 /** @param lastUse of the key, if it is not stored yet */
 export const keyView = (key: ApiKey, lastUse: Instant | undefined): ApiKeyWire => ({
-  ...keyProperties(key, lastUse),
+  id: key.id,
   revision: key.revision,
   user_id: key.userId,
+  ...keyProperties(key, lastUse),
   revoked_at: key.revokedAt,
 });
 
@@ -41,7 +41,7 @@ export function meView({ workspace, user, key, used }: Caller, lastUse: Instant 
     workspace: { id: workspace.id, slug: workspace.slug, name: workspace.name, demo: workspace.isDemo },
     user: { id: user.id, ...propertiesOf(user) },
     permissions: [...permissionsOf(user.role)],
-    api_key: keyProperties(key, lastUse),
+    api_key: { id: key.id, ...keyProperties(key, lastUse) },
     quotas: names.map((name) => ({ name, used: used[name] ?? null, limit: quotaOf(workspace, name) })),
   };
 }

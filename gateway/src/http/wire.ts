@@ -43,8 +43,8 @@ export const user = z
 
 export type UserWire = z.infer<typeof user>;
 
+const keyId = id.meta({ description: 'Identifies the key in paths; unique in the installation' });
 const keyProperties = {
-  id: id.meta({ description: 'Identifies the key in paths; unique in the installation' }),
   name: z.string().meta({ description: 'What the key is for' }),
   prefix: z.string().meta({ description: 'The first characters of its token' }),
   scopes: z.array(z.string()).meta({ description: 'What the key allows, as far as its owner may do it' }),
@@ -69,7 +69,7 @@ export const me = z
       .meta({ description: 'The workspace of the token' }),
     user: z.strictObject({ id: userId, ...userProperties }).meta({ description: 'The user that the token acts for' }),
     permissions: z.array(z.enum(PERMISSIONS)).meta({ description: 'What the role of the user allows' }),
-    api_key: z.strictObject(keyProperties).meta({ description: 'The key of the token' }),
+    api_key: z.strictObject({ id: keyId, ...keyProperties }).meta({ description: 'The key of the token' }),
     quotas: z
       .array(
         z.strictObject({
@@ -145,9 +145,10 @@ export const keyQuery = z.strictObject(pageQuery);
 /** An API key (contract: API keys). */
 export const apiKey = z
   .strictObject({
-    ...keyProperties,
+    id: keyId,
     revision,
     user_id: id.meta({ description: 'ID of the user that the key acts for' }),
+    ...keyProperties,
     revoked_at: instant.nullable().meta({ description: 'When the key was revoked; null: it is not' }),
   })
   .meta({ id: 'ApiKey' });

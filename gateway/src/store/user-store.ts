@@ -47,6 +47,20 @@ const COLUMNS = [
 /** A user of a list, with the key of its order. */
 export type ListedUser = User & { sortKey: string };
 
+/** What a search compares of a user. */
+export type SearchedUser = Pick<ListedUser, 'id' | 'name' | 'email' | 'sortKey'>;
+
+type ListedRow = Row & { sort_key: string };
+type SearchedRow = Pick<ListedRow, 'id' | 'name' | 'email' | 'sort_key'>;
+
+/** Users in the order of their email addresses, after a sort key. */
+export interface UserPageRequest {
+  workspaceId: number;
+  filter: UserFilter;
+  after: string | undefined;
+  limit: number;
+}
+
 export type UserFilter = { [Name in 'active' | 'role' | 'seat']?: User[Name] | undefined };
 
 /** The workspace's version after the change, and the time of the change. */
@@ -56,6 +70,13 @@ export interface ChangeMetadata {
 }
 
 export function userStore(db: Knex) {
+  const SORT_KEY = db.raw('lower(email) as sort_key');
+  const pageOf = ({ workspaceId, filter, after, limit }: UserPageRequest) => {
+    const query = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
+    for (const [name, value] of Object.entries(filter)) if (value !== undefined) void query.where(name, value);
+    if (after !== undefined) void query.whereRaw('lower(email) > ?', [after]);
+    return query;
+  };
   return {
     findByEmail: async (workspaceId: number, email: string): Promise<User | undefined> => {
       const row = await db('users')
@@ -71,21 +92,25 @@ export function userStore(db: Knex) {
     },
 
     /** The users of a workspace by email address, after a sort key. */
-    page: async (options: {
-      workspaceId: number;
-      filter: UserFilter;
-      after: string | undefined;
-      limit: number;
-    }): Promise<ListedUser[]> => {
-      const { workspaceId, filter, after, limit } = options;
-      const query = db('users')
+    page: async (request: UserPageRequest): Promise<ListedUser[]> => {
+      const rows = await pageOf(request).select<ListedRow[]>([...COLUMNS, SORT_KEY]);
+      return rows.map(fromListedRow);
+    },
+
+    /** What a search compares of the same users. */
+    texts: async (request: UserPageRequest): Promise<SearchedUser[]> => {
+      const rows = await pageOf(request).select<SearchedRow[]>(['id', 'name', 'email', SORT_KEY]);
+      return rows.map(({ id, name, email, sort_key: sortKey }) => ({ id, name, email, sortKey }));
+    },
+
+    /** The users with these IDs in the order of `page`. */
+    listed: async (workspaceId: number, ids: readonly number[]): Promise<ListedUser[]> => {
+      const rows = await db('users')
         .where({ workspace_id: workspaceId })
-        .select<(Row & { sort_key: string })[]>([...COLUMNS, db.raw('lower(email) as sort_key')])
+        .whereIn('id', ids)
         .orderByRaw('lower(email)')
-        .limit(limit);
-      for (const [name, value] of Object.entries(filter)) if (value !== undefined) void query.where(name, value);
-      if (after !== undefined) void query.whereRaw('lower(email) > ?', [after]);
-      return (await query).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
+        .select<ListedRow[]>([...COLUMNS, SORT_KEY]);
+      return rows.map(fromListedRow);
     },
 
     /** Whether the workspace has an active owner besides this user. */
@@ -149,6 +174,8 @@ export function userStore(db: Knex) {
     },
   };
 }
+
+const fromListedRow = (row: ListedRow): ListedUser => ({ ...fromRow(row), sortKey: row.sort_key });
 
 const fromRow = (row: Row): User => ({
   id: row.id,

@@ -1,4 +1,5 @@
 import { fold } from '@tocsin/contracts';
+import { throttleByWorkspace } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { containing } from '../domain/contains.ts';
 import { type ListedUser, type UserFilter, userStore } from '../store/user-store.ts';
@@ -16,16 +17,16 @@ export interface UserListRequest {
 export interface UserList {
   users: ListedUser[];
   /** Where the list continues if not all that follow were compared with the searched text. */
-  continueAfter?: string;
+  continueAfter?: string | undefined;
   /** What the comparison costs besides the cost of the operation (contract: Limits). */
   cost: number;
 }
 
 /** How many users are read at a time for a search. */
-const PORTION = 500;
+const PORTION = 200;
 /** How many users a page compares with the searched text (contract: Lists and cursors). */
-const MAX_COMPARED = 2_000;
-/** Of each portion after the first. Gateways compare while they serve everybody else. */
+const MAX_COMPARED = 1_000;
+/** Of each portion after the first. */
 const PORTION_COST = 10;
 
 /** Returns up to `limit` users of a workspace, by email address (contract: Users). */
@@ -36,16 +37,22 @@ export async function listUsers(database: Knex, request: UserListRequest): Promi
     return { users: await store.page({ workspaceId, filter, after: request.after, limit }), cost: 0 };
   }
   const matches = containing(fold(text));
-  const users: ListedUser[] = [];
+  const found: number[] = [];
   let { after } = request;
-  let cost = -PORTION_COST;
-  for (let compared = 0; compared < MAX_COMPARED; compared += PORTION) {
-    const portion = await store.page({ workspaceId, filter, after, limit: PORTION });
+  /** Returns whether there may be more users. */
+  const compare = async (): Promise<boolean> => {
+    const portion = await store.texts({ workspaceId, filter, after, limit: PORTION });
+    for (const { id, name, email } of portion) if (matches(fold(name)) || matches(fold(email))) found.push(id);
+    after = portion.at(-1)?.sortKey ?? after;
+    return portion.length === PORTION;
+  };
+  let hasMore = await compare();
+  let cost = 0;
+  // Gateways compare while they serve everybody else, so one portion after the other, with pauses.
+  while (hasMore && found.length < limit && PORTION * (1 + cost / PORTION_COST) < MAX_COMPARED) {
+    hasMore = await throttleByWorkspace(workspaceId, compare);
     cost += PORTION_COST;
-    users.push(...portion.filter(({ name, email }) => matches(fold(name)) || matches(fold(email))));
-    if (users.length >= limit) return { users: users.slice(0, limit), cost };
-    after = portion.at(-1)?.sortKey;
-    if (portion.length < PORTION || after === undefined) return { users, cost };
   }
-  return { users, cost, ...(after !== undefined && { continueAfter: after }) };
+  const users = await store.listed(workspaceId, found.slice(0, limit));
+  return { users, cost, continueAfter: hasMore && found.length < limit ? after : undefined };
 }

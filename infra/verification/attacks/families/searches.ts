@@ -35,6 +35,12 @@ export const searchAttacks: readonly Attack[] = [
     run: async (context) => searchTimeline(context, 30_001),
   },
   {
+    name: 'user-search',
+    what: 'searches of 200 characters in 10,000 users whose names are 255 times a (by SQL), 8 at once',
+    expects: [200],
+    run: searchUsers,
+  },
+  {
     name: 'text-filters',
     what: '25 filters of 200 characters on 25 texts of 10,000 characters of each of 200 incidents, 8 at once',
     expects: [200],
@@ -60,6 +66,21 @@ export const searchAttacks: readonly Attack[] = [
       }),
   },
 ];
+
+async function searchUsers(context: AttackContext): Promise<void> {
+  const workspace = await context.createWorkspace();
+  await context.sql.query(
+    `insert into gateway.users (workspace_id, email, name, seat, role, version)
+     select $1, 'u' || number || '@x.example', repeat('a', 255), 'none', 'member', 1
+     from generate_series(1, 10000) as number`,
+    [workspace.id],
+  );
+  await context.begin();
+  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) => {
+    const search = nearly(LONGEST_SEARCH, { variant: number });
+    return context.send(workspace, { path: `/api/v1/settings/users?limit=100&q=${search}` });
+  });
+}
 
 async function searchTimeline(context: AttackContext, length: number): Promise<void> {
   const workspace = await context.createWorkspace();

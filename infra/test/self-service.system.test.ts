@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { startSystem, type System } from '../verification/systems/system.ts';
+
+const USERS = '/api/v1/settings/users';
+
+describeWithServers('a workspace that is run through its API', () => {
+  let system: System;
+  let client: Awaited<ReturnType<System['as']>>;
+  beforeAll(async () => {
+    system = await startSystem();
+    client = await system.as({ role: 'owner' });
+  });
+  afterAll(async () => system.stop());
+
+  test('invites a user, who is at once known to all services, and no longer when deactivated', async () => {
+    const created = await client.post(USERS, { email: 'ana@acme.example', name: 'Ana', seat: 'responder' });
+    const { id } = created.body.user as { id: number };
+    const { body: key } = await client.post('/api/v1/settings/api-keys', {
+      name: 'of Ana',
+      scopes: ['incidents:read', 'incidents:write'],
+      user_id: id,
+    });
+    const ana = client.with({ Authorization: `Bearer ${key.token}` });
+    const managed = { title: 'Managed', incident_manager: String(id) };
+    expect((await ana.post('/api/v1/incidents', managed)).status).toBe(201);
+    expect((await ana.get('/api/v1/teams')).body.code).toBe('missing_scope');
+
+    const revision = { 'If-Service-Resource-Version': '1' };
+    expect((await client.patch(`${USERS}/${id}`, { active: false }, revision)).status).toBe(200);
+    expect((await ana.get('/api/v1/incidents')).status).toBe(401);
+    expect((await client.post('/api/v1/incidents', managed)).body.field).toBe('incident_manager');
+  });
+
+  test('knows what is used of its quotas, and says null while a service is away', async () => {
+    await client.post('/api/v1/teams', { name: 'Payments' });
+    await client.post('/api/v1/services', { name: 'Checkout' });
+    await client.post('/api/v1/custom-fields', { name: 'Cause', field_type: 'string' });
+    const used = async () => {
+      const { body } = await client.get('/api/v1/me');
+      const quotas = body.quotas as { name: string; used: number | null }[];
+      return Object.fromEntries(quotas.map((quota) => [quota.name, quota.used]));
+    };
+    expect(await used()).toEqual({
+      ...{ teams: 1, services: 1, custom_fields: 1, incidents: 1 },
+      ...{ timeline_events: null, storage_mb: expect.any(Number), users: 1, api_keys: 2 },
+    });
+    await system.stopApp('catalog');
+    await eventually(async () => (await used())['teams'] === null);
+    expect(await used()).toMatchObject({ services: null, custom_fields: 1 });
+  });
+});
