@@ -19,6 +19,7 @@ import {
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
+import { auditStore } from '../../gateway/src/store/audit-store.ts';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { storageStore, sweepKeyStorage } from '../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/subscriptions/store/activity-store.ts';
@@ -240,6 +241,18 @@ async function useGateway(call: Calling): Promise<void> {
   await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
   const { pagination } = await call(`GET ${keys}`, { query: '?limit=1' });
   await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+
+  const log = 'GET /api/v1/settings/audit-log';
+  await eventually(async () => (await call(log)).entries.length > 1, { what: 'entries of the audit log' });
+  for (const query of [
+    '?actor=operator',
+    `?actor=${user.id}`,
+    '?action=user.created',
+    '?occurred_from=2026-01-01T00:00:00Z',
+  ])
+    await call(log, { query });
+  const { pagination: next } = await call(log, { query: '?limit=1' });
+  await call(log, { query: parameters({ limit: '1', cursor: next.next_cursor }) });
 }
 
 async function useWebhooks(call: Calling, url: string): Promise<void> {
@@ -572,11 +585,12 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
     for (const schema of ['incident', 'catalog', 'gateway']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
-    for (const schema of ['incident', 'catalog', 'webhook']) await sweepInbox(databases.get(schema)!, 7);
+    for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     await sweepKeyStorage(databases.get('incident')!, 24);
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
+    await auditStore(databases.get('gateway')!).deleteBefore(before);
     await forgetExpiredSecrets(webhook, before);
     await forgetActivity(webhook, before);
     await forgetRevoked(webhook, before);
