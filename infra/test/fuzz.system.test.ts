@@ -187,7 +187,11 @@ function oddRequest(operation: Operation): fc.Arbitrary<OddRequest> {
         fc.constantFrom('application/json; charset=utf-8', 'text/plain', ''),
       ),
     },
-    { requiredKeys: operation.method === 'PATCH' ? ['If-Service-Resource-Version', 'Content-Type'] : ['Content-Type'] },
+    {
+      requiredKeys: ['PATCH', 'PUT'].includes(operation.method)
+        ? ['If-Service-Resource-Version', 'Content-Type']
+        : ['Content-Type'],
+    },
   );
   return fc.record({ ids: fc.array(id, { minLength: 2, maxLength: 2 }), query, body, headers }).map((odd) => {
     let next = 0;
@@ -223,7 +227,8 @@ describeWithServers('any request of a client', () => {
     const own = client.with(headers);
     if (method === 'GET') return own.get(target);
     if (method === 'DELETE') return own.delete(target);
-    return method === 'PATCH' ? own.patch(target, body) : own.post(target, body);
+    if (method === 'PATCH') return own.patch(target, body);
+    return method === 'PUT' ? own.put(target, body) : own.post(target, body);
   };
 
   test(`gets a response without a server error: ${REQUESTS} odd requests over all routes`, async () => {

@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { bodyAttacks } from './families/bodies.ts';
+import { configurationAttacks } from './families/configurations.ts';
 import { connectionAttacks } from './families/connections.ts';
 import { crowdAttacks } from './families/crowds.ts';
 import { definitionAttacks } from './families/definitions.ts';
@@ -20,6 +21,7 @@ export const ATTACKS: readonly Attack[] = [
   ...pageAttacks,
   ...growingAnswerAttacks,
   ...definitionAttacks,
+  ...configurationAttacks,
   ...crowdAttacks,
   ...readerAttacks,
   ...receiverAttacks,
