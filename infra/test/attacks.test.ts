@@ -141,7 +141,7 @@ test('the table shows each attack, and below it what failed', () => {
       '20/20 ms',
       '40 ms/40 ms',
       '150/150/150/150/150',
-      '20 ms',
+      '20/20 ms',
       'passed',
     ],
     expect.arrayContaining(['two', 'FAILED']),

@@ -33,6 +33,29 @@ describeWithServers('a workspace that is run through its API', () => {
     expect((await client.post('/api/v1/incidents', managed)).body.field).toBe('incident_manager');
   });
 
+  test('finds the changes of all services in one audit log', async () => {
+    await client.post('/api/v1/settings/webhooks', { url: 'https://hooks.acme.example/tocsin' });
+    const { configuration } = (await client.get('/api/v1/settings/configuration')).body;
+    const severities = configuration.severities.map((each: object) => ({ ...each, label: 'Renamed' }));
+    const revision = { 'If-Service-Resource-Version': String(configuration.revision) };
+    const replaced = await client.put('/api/v1/settings/configuration', { severities }, revision);
+    expect(replaced.status).toBe(200);
+    const entryOf = async (action: string) =>
+      eventually(async () => {
+        const { entries } = (await client.get(`/api/v1/settings/audit-log?action=${action}`)).body;
+        return (entries as { before: unknown; after: unknown; actor: { type: string } }[])[0];
+      });
+    expect(await entryOf('webhook.created')).toMatchObject({
+      actor: { type: 'user', user_id: expect.any(Number), api_key_prefix: expect.any(String) },
+      before: null,
+      after: { url: 'https://hooks.acme.example', status: 'paused' },
+    });
+    expect(await entryOf('configuration.replaced')).toMatchObject({
+      before: { severities: configuration.severities },
+      after: { severities: replaced.body.configuration.severities },
+    });
+  });
+
   test('knows what is used of its quotas, and says null while a service is away', async () => {
     await client.post('/api/v1/teams', { name: 'Payments' });
     await client.post('/api/v1/services', { name: 'Checkout' });
