@@ -16,7 +16,11 @@ const FOLDER = path.join(import.meta.dirname, '../../../docs/events/examples');
 const example = (type: string) => JSON.parse(readFileSync(path.join(FOLDER, `${type}.json`), 'utf8')) as TocsinEvent;
 
 describe('the position of an event', () => {
-  test.each(EVENT_TYPES)('%s names its resource', (type) => {
+  test('entries of the audit log have none: none of them replaces another one', () => {
+    expect(positionOf(example('audit.recorded'))).toBeUndefined();
+  });
+
+  test.each(EVENT_TYPES.filter((type) => type !== 'audit.recorded'))('%s names its resource', (type) => {
     const position = positionOf(example(type));
     expect(position?.resource).toMatch(/^[a-z_-]+:\d+/);
     // Runs of investigations have no number that would order their messages.
