@@ -62,16 +62,23 @@ export async function sendRaw(url: string, raw: RawRequest): Promise<RawResponse
   return promise;
 }
 
+/** Milliseconds until a response has begun; a busy machine may take a while. */
+const BEGIN_TIMEOUT = 10_000;
+
 /**
- * Sends bytes and returns all that arrives until the server closes the connection or sends nothing for `idleTimeout`.
+ * Sends bytes and returns all that arrives until the server closes the connection, or sends nothing more for
+ * `idleTimeout` once it has begun to respond.
  */
 export async function sendBytes(url: string, text: string, idleTimeout = 300): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { hostname, port } = new URL(url);
-  const socket = net.connect({ host: hostname, port: Number(port), timeout: idleTimeout });
+  const socket = net.connect({ host: hostname, port: Number(port), timeout: BEGIN_TIMEOUT });
   let received = '';
   socket.setEncoding('latin1');
-  socket.on('data', (chunk) => (received += String(chunk)));
+  socket.on('data', (chunk) => {
+    received += String(chunk);
+    socket.setTimeout(idleTimeout);
+  });
   for (const end of ['timeout', 'close', 'error']) socket.on(end, () => resolve(received));
   socket.write(Buffer.from(text, 'latin1'));
   return promise.finally(() => socket.destroy());
