@@ -5,11 +5,8 @@ import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema as gateway } from '../../gateway/src/schema.ts';
-import { schema as catalog } from '../../services/catalog/src/schema.ts';
-import { schema as customField } from '../../services/custom-field/src/schema.ts';
-import { schema as incident } from '../../services/incident/src/schema.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { MEMORY_BROKER } from '../apps.ts';
+import { APPS, MEMORY_BROKER } from '../apps.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
 
 const queue = QUEUES.incidentReplicas;
@@ -23,7 +20,7 @@ const broker = new MemoryBroker({ retryDelays: [1] });
 
 beforeAll(async () => {
   database = await createTestDatabase(
-    ...[gateway, incident, catalog, customField].map(({ name, migrations }) => ({ schema: name, migrations })),
+    ...Object.values(APPS).map(({ schema: { name, migrations } }) => ({ schema: name, migrations })),
   );
   publisher = openDatabase({
     url: database.url(gateway.name),
