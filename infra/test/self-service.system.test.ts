@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
+import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 const USERS = '/api/v1/settings/users';
@@ -9,7 +10,7 @@ describeWithServers('a workspace that is run through its API', () => {
   let system: System;
   let client: Awaited<ReturnType<System['as']>>;
   beforeAll(async () => {
-    system = await startSystem();
+    system = await startSystem({ settings: BUSY_MACHINE });
     client = await system.as({ role: 'owner' });
   });
   afterAll(async () => system.stop());

@@ -82,20 +82,25 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...options.settings,
   });
   const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
+  const taskTimes = {
+    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
+    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
+  };
   const serviceOverrides = {
     log,
     checkReplies: true,
     ca: receivers.map((receiver) => receiver.ca).join('\n'),
     dispatchInterval: 100,
-    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
-    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
+    ...taskTimes,
   };
   const start = async (name: AppName): Promise<App> => {
     const clock = name === 'webhook' ? options.webhookClock : undefined;
     // With the keys of a process of its own: an app that uses another app's key fails here.
     const env = { ...environments[name], TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name) };
     const overrides =
-      name === 'gateway' ? { log, ...options.gateway } : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
+      name === 'gateway'
+        ? { log, ...taskTimes, ...options.gateway }
+        : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
     return APPS[name].start(env, overrides);
   };
   const apps = Object.fromEntries(
