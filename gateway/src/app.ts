@@ -5,6 +5,7 @@ import { isDatabaseStuck } from '@tocsin/postgres';
 import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { openRequestCounter } from './clients/request-counter.ts';
+import { keyLookups } from './clients/key-lookups.ts';
 import { quotaUses } from './clients/quota-uses.ts';
 import { openUpstreams } from './clients/upstreams.ts';
 import type { RequestCounter } from './clients/window-counter.ts';
@@ -78,6 +79,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const quotas = quotaUses({ urls: config.upstreams, secretKeys: config.secretKeys, log });
+  const keysOfServices = keyLookups({ urls: config.upstreams, secretKeys: config.secretKeys, log });
   const api = startLiveApi({
     baked,
     document,
@@ -131,7 +133,15 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     });
 
   const { url, serverUrls, stop } = await runService(base, {
-    routes: routes({ dependencies: { database, clock, identitiesChanged }, quotas, uses, cursors, tokens }),
+    routes: routes({
+      dependencies: { database, clock, identitiesChanged },
+      quotas,
+      keysOfServices,
+      idempotencyHours: base.limits.idempotencyHours,
+      uses,
+      cursors,
+      tokens,
+    }),
     internalRoutes: [
       ...userChangesRoutes(database),
       ...configurationChangesRoutes({ database, clock, wakeRelay: relay.wake }),
@@ -154,7 +164,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       },
     ],
     workers: [identityChanges, waiting, meter, relay, api, uses],
-    clients: [upstreams, quotas, requests],
+    clients: [upstreams, quotas, keysOfServices, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Scope, SCOPES } from '@tocsin/contracts';
 import type { Contract } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
 import type { Answer, Client } from '@tocsin/testing';
-import { ROLES, type Role, SEATS } from '../src/administration.ts';
+import { openGatewayDatabase, ROLES, type Role, SEATS } from '../src/administration.ts';
 import { contracts } from '../src/http/contracts.ts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 import { at, KEYS, type Member, memberOf, type MemberOptions, USERS } from './members.ts';
@@ -10,12 +12,17 @@ import { at, KEYS, type Member, memberOf, type MemberOptions, USERS } from './me
 type OperationId = keyof typeof contracts;
 
 let gateway: GatewayHarness;
+let database: Knex;
 beforeAll(async () => {
   const env = { RATE_LIMIT_PER_MINUTE: '1000000' };
   gateway = await startGatewayHarness({ env });
+  database = openGatewayDatabase({ GATEWAY_DATABASE_URL: gateway.database.url('gateway') });
   await gateway.admin.setWorkspace({ slug: 'acme', quotas: { api_keys: null, users: null } });
 });
-afterAll(async () => gateway.close());
+afterAll(async () => {
+  await database.destroy();
+  await gateway.close();
+});
 
 /** What a request is about: a user and a key of theirs. */
 type Target = Pick<Member, 'user' | 'key'>;
@@ -37,6 +44,12 @@ const REQUESTS: Record<OperationId, (client: Client, target: Target) => Promise<
   rotateApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/rotate`),
   revokeApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/revoke`),
   listAuditLog: async (client) => client.get('/api/v1/settings/audit-log'),
+  getIdempotencyKey: async (client, { user }) => {
+    const key = { workspace_id: user.workspaceId, user_id: user.id, route: 'createUser', key: 'used' };
+    const outcome = { digest: Buffer.alloc(32), token: randomUUID(), state: 'finished', status: 201, body: '{}' };
+    await database('idempotency_keys').insert({ ...key, ...outcome });
+    return client.get('/api/v1/idempotency-keys/used');
+  },
 };
 
 const MANAGERS: readonly Role[] = ['owner', 'admin'];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
+import pg from 'pg';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
@@ -55,6 +56,48 @@ describeWithServers('a workspace that is run through its API', () => {
       before: { severities: configuration.severities },
       after: { severities: replaced.body.configuration.severities },
     });
+  });
+
+  test('tells a client that lost its response what became of its key', async () => {
+    const lookUp = async (key: string, query = '', as = client) => as.get(`/api/v1/idempotency-keys/${key}${query}`);
+    expect((await lookUp('lost')).status).toBe(404);
+    const key = { 'Idempotency-Key': 'lost' };
+    const { incident } = (await client.post('/api/v1/incidents', { title: 'Lost' }, key)).body;
+    const found = await lookUp('lost');
+    expect(found.body).toEqual({
+      idempotency_key: {
+        ...{ key: 'lost', state: 'completed', operation: 'createIncident', status: 201 },
+        resource_path: `/api/v1/incidents/${incident.id}`,
+        ...{ created_at: expect.any(String), expires_at: expect.any(String) },
+      },
+    });
+    await client.post('/api/v1/teams', { name: 'Lost' }, key);
+    expect((await lookUp('lost')).body.idempotency_key).toMatchObject({ operation: 'createTeam', status: 201 });
+    expect((await lookUp('lost', '?operation=createIncident')).body).toEqual(found.body);
+
+    await client.post('/api/v1/teams', { name: 'Other', slug: 'lost' }, { 'Idempotency-Key': 'refused' });
+    expect((await lookUp('refused')).body.idempotency_key).toMatchObject({ status: 409, resource_path: null });
+    const other = await system.as({ role: 'owner' });
+    expect((await lookUp('lost', '', other)).status).toBe(404);
+  });
+
+  test('sees that a create with a key is in progress', async () => {
+    const blocker = new pg.Client({ connectionString: system.database.adminUrl });
+    await blocker.connect();
+    await blocker.query('begin; select workspace_id from incident.incident_counters for update');
+    const create = client.post('/api/v1/incidents', { title: 'Slow' }, { 'Idempotency-Key': 'slow' });
+    const lookUp = async () => (await client.get('/api/v1/idempotency-keys/slow')).body.idempotency_key;
+    const running = await eventually(async () => lookUp());
+    expect(running).toMatchObject({
+      state: 'in_progress',
+      operation: 'createIncident',
+      status: null,
+      resource_path: null,
+    });
+    await blocker.query('rollback');
+    await blocker.end();
+    const { incident } = (await create).body;
+    expect(await lookUp()).toMatchObject({ state: 'completed', resource_path: `/api/v1/incidents/${incident.id}` });
   });
 
   test('knows what is used of its quotas, and says null while a service is away', async () => {

@@ -232,6 +232,8 @@ async function useGateway(call: Calling): Promise<void> {
   const page = await call(`GET ${users}`, { query: '?limit=1' });
   await call(`GET ${users}`, { query: parameters({ limit: '1', cursor: page.pagination.next_cursor }) });
 
+  await call('GET /api/v1/idempotency-keys/{key}', { ids: ['Ana'] });
+
   const keys = '/api/v1/settings/api-keys';
   const newKey = { name: 'k', scopes: ['teams:read', 'teams:write'], user_id: user.id };
   const { api_key: key } = await call(`POST ${keys}`, { body: newKey, headers: keyed('key') });

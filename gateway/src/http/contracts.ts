@@ -1,6 +1,7 @@
 import { auditPage, auditQuery } from './audit-wire.ts';
 import { SCOPES } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { idempotencyKeyLookup, idempotencyKeyParams, idempotencyKeyReply } from './idempotency-key-wire.ts';
 import {
   keyPage,
   keyParams,
@@ -62,7 +63,7 @@ export const contracts = {
     ...writeUsers,
     idempotent: true,
     body: newUser,
-    reply: { ...user, status: 201, assigned: ['user.id'] },
+    reply: { ...user, status: 201, assigned: ['user.id'], resource: `${USERS}/{user.id}` },
   },
   getUser: { ...endpoint('GET', USER, 'Get a user'), ...readUsers, params: userParams, reply: user },
   updateUser: {
@@ -93,7 +94,7 @@ export const contracts = {
     errors: ['missing_role_permission', ...writeKeys.errors],
     idempotent: true,
     body: newKey,
-    reply: { ...token, status: 201, assigned: TOKEN },
+    reply: { ...token, status: 201, assigned: TOKEN, resource: `${KEYS}/{api_key.id}` },
   },
   getApiKey: { ...endpoint('GET', KEY, 'Get an API key'), ...keys, params: keyParams, reply: key },
   updateApiKey: {
@@ -111,7 +112,7 @@ export const contracts = {
     idempotent: true,
     body: keyRotation,
     bodyOptional: true,
-    reply: { ...token, status: 200, assigned: TOKEN },
+    reply: { ...token, status: 200, assigned: TOKEN, resource: `${KEYS}/{api_key.id}` },
   },
   revokeApiKey: {
     ...endpoint('POST', `${KEY}/revoke`, 'Revoke an API key'),
@@ -127,6 +128,16 @@ export const contracts = {
     query: auditQuery,
     cost: { base: 2 },
     reply: { status: 200, body: auditPage },
+  },
+  getIdempotencyKey: {
+    ...endpoint('GET', '/api/v1/idempotency-keys/{key}', 'Look up an idempotency key'),
+    tag: 'Idempotency keys',
+    scope: SCOPES,
+    errors: ['idempotency_outcome_unknown'],
+    params: idempotencyKeyParams,
+    query: idempotencyKeyLookup,
+    cost: { base: 2 },
+    reply: { status: 200, body: idempotencyKeyReply },
   },
 } as const satisfies Contracts;
 

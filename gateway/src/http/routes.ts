@@ -1,9 +1,11 @@
-import { type Cursors, implement, type Route } from '@tocsin/http';
+import { type Cursors, implement, keyLookup, type Route } from '@tocsin/http';
+import type { KeyLookups } from '../clients/key-lookups.ts';
 import type { QuotaUses } from '../clients/quota-uses.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
 import type { Dependencies } from '../usecases/run-command.ts';
 import { auditHandlers } from './audit-handlers.ts';
 import { contracts } from './contracts.ts';
+import { idempotencyKeyHandlers } from './idempotency-key-handlers.ts';
 import { keyHandlers } from './key-handlers.ts';
 import { meHandlers } from './me-handlers.ts';
 import type { SealedTokens } from './sealed-tokens.ts';
@@ -13,13 +15,19 @@ import { userHandlers } from './user-handlers.ts';
 export const routes = (options: {
   dependencies: Dependencies;
   quotas: Pick<QuotaUses, 'read'>;
+  keysOfServices: Pick<KeyLookups, 'find'>;
+  idempotencyHours: number;
   uses: Pick<KeyUses, 'find'>;
   cursors: Cursors;
   tokens: SealedTokens;
-}): Route[] =>
-  implement(contracts, {
+}): Route[] => {
+  const { database } = options.dependencies;
+  const ownKeys = keyLookup({ database, contracts, hours: options.idempotencyHours });
+  return implement(contracts, {
     ...meHandlers(options),
     ...userHandlers(options),
     ...keyHandlers(options),
-    ...auditHandlers({ ...options, ...options.dependencies }),
+    ...auditHandlers({ ...options, database }),
+    ...idempotencyKeyHandlers({ ...options, ownKeys }),
   });
+};

@@ -1,5 +1,5 @@
 import { QUEUES } from '@tocsin/contracts';
-import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
+import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import {
@@ -12,6 +12,7 @@ import {
 } from '@tocsin/service-host';
 import { internalServices as connectInternalServices } from './clients/internal-services.ts';
 import type { CatalogConfig } from './config.ts';
+import { contracts } from './http/contracts.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
 import { userEventHandlers } from './messaging/user-events.ts';
@@ -53,7 +54,10 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
   return runService(base, {
     routes: routes({ dependencies, cursors }),
     description: new URL('../openapi.json', import.meta.url),
-    internalRoutes: internalRoutes({ dependencies }),
+    internalRoutes: [
+      ...internalRoutes({ dependencies }),
+      idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
+    ],
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],
     periodicTasks: [
       {

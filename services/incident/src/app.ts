@@ -1,5 +1,5 @@
 import { QUEUES } from '@tocsin/contracts';
-import { CURSOR_PURPOSE, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
+import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
@@ -9,6 +9,7 @@ import { slackChat } from './chat/clients/slack.ts';
 import { sourceDocuments } from './source-imports/clients/source-documents.ts';
 import type { IncidentConfig } from './config.ts';
 import { attachmentUrls } from './timeline/http/attachment-urls.ts';
+import { contracts } from './http/contracts.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
 import { customerImpactHandlers } from './incidents/messaging/customer-impact.ts';
@@ -111,7 +112,10 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   return runService(base, {
     routes: routes({ dependencies, cursors, attachmentUrl }),
     description: new URL('../openapi.json', import.meta.url),
-    internalRoutes: internalRoutes({ dependencies }),
+    internalRoutes: [
+      ...internalRoutes({ dependencies }),
+      idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
+    ],
     consumers: [
       { queue: QUEUES.incidentReplicas, handlers: replicaHandlers },
       {

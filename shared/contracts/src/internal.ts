@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { customFieldDefinition } from './custom-field-definition.ts';
+import { instant } from './envelope.ts';
 import { serviceSnapshot, teamSnapshot, userSnapshot } from './events.ts';
 
 /**
@@ -16,6 +17,7 @@ export const INTERNAL_PATHS = {
   configurationChanges: '/internal/configuration-changes',
   lastIncidentNumber: '/internal/last-incident-number',
   quotaUse: '/internal/quota-use',
+  idempotencyKeys: '/internal/idempotency-keys',
 } as const;
 
 const version = z.int().min(0);
@@ -104,6 +106,27 @@ export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 /** How much a workspace uses of the quotas that a service enforces, by their names. */
 export const quotaUse = z.object({ used: z.record(z.string().max(64), z.int().min(0)) });
 
+/** Names a key that a user has sent. */
+export const idempotencyKeyQuery = z.strictObject({
+  workspace_id: z.int().min(1),
+  user_id: z.int().min(1),
+  key: z.string().min(1).max(128),
+});
+
+const idempotencyKeyUse = z.object({
+  operation: z.string(),
+  /** `unknown`: the process crashed during an effect that cannot be rolled back. */
+  state: z.enum(['in_progress', 'completed', 'unknown']),
+  status: z.int().nullable(),
+  resource_path: z.string().nullable(),
+  created_at: instant,
+  expires_at: instant,
+});
+
+/** What the creates of a service have done with a key: one item for each operation that it was used for. */
+export const idempotencyKeyUses = z.object({ uses: z.array(idempotencyKeyUse) });
+
+export type IdempotencyKeyUse = z.infer<typeof idempotencyKeyUse>;
 export type CatalogChangePage = z.infer<typeof catalogChangePage>;
 export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;
 export type UserChangePage = z.infer<typeof userChangePage>;

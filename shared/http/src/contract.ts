@@ -75,6 +75,8 @@ export interface Contract {
      * rows, secrets. They are null in the response to a write that is only validated.
      */
     readonly assigned?: readonly string[];
+    /** For a create with an Idempotency-Key: the path of what it has made, with properties of the body: `{incident.id}`. */
+    readonly resource?: string;
   };
 }
 

@@ -9,7 +9,7 @@ export const IDEMPOTENCY_HOURS = 24;
  * How long a claim without an outcome is valid. No request runs this long, so an older claim belongs to a process that
  * crashed.
  */
-const LEASE = '60 seconds';
+export const LEASE = '60 seconds';
 
 /** Creates the table of idempotency keys; for the migrations of a service whose creates accept an Idempotency-Key. */
 export async function createIdempotencyTable(knex: Knex): Promise<void> {
@@ -86,7 +86,7 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
  * workspace's key, or another advisory lock. If two are the same by chance, one request may get
  * `idempotency_in_progress`, and its repetition succeeds.
  */
-const lockOf = (identity: KeyIdentity): string =>
+export const lockOf = (identity: KeyIdentity): string =>
   createHash('sha256')
     .update(JSON.stringify(['idempotency', ...primaryKey(identity)]))
     .digest()

@@ -49,6 +49,7 @@ export {
   type Outcome,
   sweepIdempotencyKeys,
 } from './idempotency-keys.ts';
+export { idempotencyKeyRoute, type KeyLookup, keyLookup } from './idempotency-lookup.ts';
 export { type IdempotencyClaim, type IdempotencyKey, idempotently, idempotentlyWithClaim } from './idempotency.ts';
 export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
 export { checkStorable, checkText, parseJson } from './json.ts';

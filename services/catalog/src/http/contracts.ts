@@ -86,7 +86,7 @@ export const contracts = {
     ...writeServices,
     ...created,
     body: newService,
-    reply: { ...service, status: 201, assigned: ['service.id'] },
+    reply: { ...service, status: 201, assigned: ['service.id'], resource: `${SERVICES}/{service.id}` },
   },
   getService: { ...endpoint('GET', SERVICE, 'Get a service'), ...readServices, params: serviceParams, reply: service },
   updateService: {
@@ -124,7 +124,7 @@ export const contracts = {
     ...writeTeams,
     ...created,
     body: newTeam,
-    reply: { ...team, status: 201, assigned: ['team.id'] },
+    reply: { ...team, status: 201, assigned: ['team.id'], resource: `${TEAMS}/{team.id}` },
   },
   getTeam: { ...endpoint('GET', TEAM, 'Get a team'), ...readTeams, params: teamParams, reply: team },
   updateTeam: {

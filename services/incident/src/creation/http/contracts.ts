@@ -19,6 +19,7 @@ export const creationContracts = {
       body: newIncidentReply,
       versioned: true,
       assigned: ['incident.id', 'incident.human_id', 'source_timeline_import'],
+      resource: `${INCIDENTS}/{incident.id}`,
     },
   },
 } as const satisfies Contracts;

@@ -26,7 +26,7 @@ export const timelineContracts = {
     params,
     idempotent: true,
     body: newTimelineEvent,
-    reply: { ...event, status: 201, assigned: ['event.id'] },
+    reply: { ...event, status: 201, assigned: ['event.id'], resource: '/api/v1/timeline/{event.id}' },
   },
   getTimelineEvent: {
     ...endpoint('GET', EVENT, 'Get a timeline event'),
