@@ -59,10 +59,12 @@ describeWithServers('a workspace that is run through its API', () => {
   });
 
   test('tells a client that lost its response what became of its key', async () => {
-    const lookUp = async (key: string, query = '', as = client) => as.get(`/api/v1/idempotency-keys/${key}${query}`);
+    const clients = { workspace: 'keys', role: 'owner' } as const;
+    const mine = await system.as(clients);
+    const lookUp = async (key: string, query = '', as = mine) => as.get(`/api/v1/idempotency-keys/${key}${query}`);
     expect((await lookUp('lost')).status).toBe(404);
     const key = { 'Idempotency-Key': 'lost' };
-    const { incident } = (await client.post('/api/v1/incidents', { title: 'Lost' }, key)).body;
+    const { incident } = (await mine.post('/api/v1/incidents', { title: 'Lost' }, key)).body;
     const found = await lookUp('lost');
     expect(found.body).toEqual({
       idempotency_key: {
@@ -71,22 +73,23 @@ describeWithServers('a workspace that is run through its API', () => {
         ...{ created_at: expect.any(String), expires_at: expect.any(String) },
       },
     });
-    await client.post('/api/v1/teams', { name: 'Lost' }, key);
+    await mine.post('/api/v1/teams', { name: 'Lost' }, key);
     expect((await lookUp('lost')).body.idempotency_key).toMatchObject({ operation: 'createTeam', status: 201 });
     expect((await lookUp('lost', '?operation=createIncident')).body).toEqual(found.body);
 
-    await client.post('/api/v1/teams', { name: 'Other', slug: 'lost' }, { 'Idempotency-Key': 'refused' });
+    await mine.post('/api/v1/teams', { name: 'Other', slug: 'lost' }, { 'Idempotency-Key': 'refused' });
     expect((await lookUp('refused')).body.idempotency_key).toMatchObject({ status: 409, resource_path: null });
-    const other = await system.as({ role: 'owner' });
+    const other = await system.as(clients);
     expect((await lookUp('lost', '', other)).status).toBe(404);
   });
 
   test('sees that a create with a key is in progress', async () => {
+    const mine = await system.as({ workspace: 'keys', role: 'owner' });
     const blocker = new pg.Client({ connectionString: system.database.adminUrl });
     await blocker.connect();
     await blocker.query('begin; select workspace_id from incident.incident_counters for update');
-    const create = client.post('/api/v1/incidents', { title: 'Slow' }, { 'Idempotency-Key': 'slow' });
-    const lookUp = async () => (await client.get('/api/v1/idempotency-keys/slow')).body.idempotency_key;
+    const create = mine.post('/api/v1/incidents', { title: 'Slow' }, { 'Idempotency-Key': 'slow' });
+    const lookUp = async () => (await mine.get('/api/v1/idempotency-keys/slow')).body.idempotency_key;
     const running = await eventually(async () => lookUp());
     expect(running).toMatchObject({
       state: 'in_progress',
