@@ -15,6 +15,8 @@ const CHANGING = [
   'catalog.replica_versions',
   'webhook.windows',
   'webhook.slots',
+  // The task that checks the epoch of the feed.
+  'webhook.feed_epoch',
 ];
 
 let sample: SampleWorkspace;
