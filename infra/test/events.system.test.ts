@@ -69,7 +69,8 @@ describeWithServers('a consumer on the exchange', () => {
 
     for (const type of Object.keys(EXAMPLES) as EventType[]) {
       if (type === 'customer-impact.updated' || type === 'investigation.run.updated') continue;
-      expect(shapeOf(await first(type))).toEqual(shapeOf({ ...EXAMPLES[type], request_id: 'any' }));
+      const example = { ...EXAMPLES[type], request_id: 'any' };
+      expect(shapeOf(withoutStates(await first(type)))).toEqual(shapeOf(withoutStates(example)));
     }
     const created = await first('incident.created');
     expect(created).toMatchObject({ request_id: 'heard-1', occurred_at: body.incident.created_at });
@@ -99,6 +100,13 @@ describeWithServers('a consumer on the exchange', () => {
     }
   });
 });
+
+/** The states in an entry of the audit log have the form of what was changed. */
+function withoutStates<Event extends { type: string; data: unknown }>(event: Event): Event {
+  if (event.type !== 'audit.recorded') return event;
+  const { entry } = event.data as { entry: object };
+  return { ...event, data: { entry: { ...entry, before: null, after: null } } };
+}
 
 /** The structure of a value without its scalar values. */
 function shapeOf(value: unknown): unknown {
