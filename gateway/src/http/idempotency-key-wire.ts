@@ -35,5 +35,5 @@ export const idempotencyKeyReply = z.strictObject({
       created_at: instant.meta({ description: 'When the key was first used' }),
       expires_at: instant.meta({ description: 'When the key is forgotten' }),
     })
-    .meta({ id: 'IdempotencyKey' }),
+    .meta({ id: 'IdempotencyKey', description: 'What has become of the key' }),
 });
