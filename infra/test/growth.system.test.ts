@@ -24,7 +24,7 @@ const AGE = `
   update incident.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update catalog.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update gateway.inbox set received_at = received_at - interval '8 days';
-  update gateway.audit_log set occurred_at = occurred_at - interval '401 days';
+  update gateway.audit_log set occurred_at = now() - interval '401 days';
   update incident.inbox set received_at = received_at - interval '8 days';
   update catalog.inbox set received_at = received_at - interval '8 days';
   update webhook.inbox set received_at = received_at - interval '8 days'`;
@@ -120,7 +120,7 @@ describeWithServers('rounds of creates, changes, deletes and deliveries', () => 
     const channel = await broker.createChannel();
     await eventually(
       async () => {
-        for (const table of ['incident.outbox', 'webhook.outbox', 'webhook.slots']) {
+        for (const table of ['gateway.outbox', 'incident.outbox', 'webhook.outbox', 'webhook.slots']) {
           if ((await countRows(table)) > 0) return false;
         }
         for (const queue of Object.values(QUEUES)) {
@@ -142,13 +142,18 @@ describeWithServers('rounds of creates, changes, deletes and deliveries', () => 
   async function passTime(): Promise<void> {
     ahead += 31 * DAY;
     await administrator.query(AGE);
-    await eventually(
+    let filled: string[] = [];
+    const end = eventually(
       async () => {
-        for (const table of EMPTY) if ((await countRows(table)) > 0) return false;
-        return true;
+        filled = [];
+        for (const table of EMPTY) if ((await countRows(table)) > 0) filled.push(table);
+        return filled.length === 0;
       },
       { within: 60_000, what: 'the end of all sweeps' },
     );
+    await end.catch((error: unknown) => {
+      throw new Error(`rows are left in ${filled.join(', ')}`, { cause: error });
+    });
   }
 
   async function countRows(table: string): Promise<number> {
