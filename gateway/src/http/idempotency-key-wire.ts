@@ -26,12 +26,9 @@ export const idempotencyKeyReply = z.strictObject({
         .int()
         .nullable()
         .meta({ description: 'The status of the response; null while the request is in progress' }),
-      resource_path: z
-        .string()
-        .nullable()
-        .meta({
-          description: 'The path of what was created; null while the request is in progress, and for a refusal',
-        }),
+      resource_path: z.string().nullable().meta({
+        description: 'The path of what was created; null while the request is in progress, and for a refusal',
+      }),
       created_at: instant.meta({ description: 'When the key was first used' }),
       expires_at: instant.meta({ description: 'When the key is forgotten' }),
     })
