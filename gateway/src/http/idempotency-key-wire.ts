@@ -1,4 +1,5 @@
 import { instant } from '@tocsin/contracts';
+import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 
 const key = z.string().regex(/^[!-~]{1,128}$/, 'Must have 1 to 128 characters from ! to ~');
@@ -16,21 +17,23 @@ export const idempotencyKeyLookup = z.strictObject({
     .meta({ description: 'Only if this operation used it, such as `createIncident`; default: the latest of all' }),
 });
 
+const idempotencyKey = z
+  .strictObject({
+    key: key.meta({ description: 'The key' }),
+    state: z.enum(['in_progress', 'completed']).meta({ description: 'Whether the request with the key has ended' }),
+    operation: z.string().meta({ description: 'The operation that used the key' }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'The status of the response; null while the request is in progress' }),
+    resource_path: z.string().nullable().meta({
+      description: 'The path of what was created; null while the request is in progress, and for a refusal',
+    }),
+    created_at: instant.meta({ description: 'When the key was first used' }),
+    expires_at: instant.meta({ description: 'When the key is forgotten' }),
+  })
+  .meta({ id: 'IdempotencyKey' });
+
 export const idempotencyKeyReply = z.strictObject({
-  idempotency_key: z
-    .strictObject({
-      key: key.meta({ description: 'The key' }),
-      state: z.enum(['in_progress', 'completed']).meta({ description: 'Whether the request with the key has ended' }),
-      operation: z.string().meta({ description: 'The operation that used the key' }),
-      status: z
-        .int()
-        .nullable()
-        .meta({ description: 'The status of the response; null while the request is in progress' }),
-      resource_path: z.string().nullable().meta({
-        description: 'The path of what was created; null while the request is in progress, and for a refusal',
-      }),
-      created_at: instant.meta({ description: 'When the key was first used' }),
-      expires_at: instant.meta({ description: 'When the key is forgotten' }),
-    })
-    .meta({ id: 'IdempotencyKey', description: 'What has become of the key' }),
+  idempotency_key: schemaReference(idempotencyKey, 'What has become of the key'),
 });
