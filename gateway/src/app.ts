@@ -5,8 +5,7 @@ import { isDatabaseStuck } from '@tocsin/postgres';
 import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { openRequestCounter } from './clients/request-counter.ts';
-import { keyLookups } from './clients/key-lookups.ts';
-import { quotaUses } from './clients/quota-uses.ts';
+import { servicesClient } from './clients/services-client.ts';
 import { openUpstreams } from './clients/upstreams.ts';
 import type { RequestCounter } from './clients/window-counter.ts';
 import type { GatewayConfig } from './config.ts';
@@ -78,8 +77,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { database, log, metrics } = base;
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
-  const quotas = quotaUses({ urls: config.upstreams, secretKeys: config.secretKeys, log });
-  const keysOfServices = keyLookups({ urls: config.upstreams, secretKeys: config.secretKeys, log });
+  const asked = servicesClient({ urls: config.upstreams, secretKeys: config.secretKeys, log });
   const api = startLiveApi({
     baked,
     document,
@@ -135,8 +133,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
       dependencies: { database, clock, identitiesChanged },
-      quotas,
-      keysOfServices,
+      services: asked,
       idempotencyHours: base.limits.idempotencyHours,
       uses,
       cursors,
@@ -164,7 +161,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       },
     ],
     workers: [identityChanges, waiting, meter, relay, api, uses],
-    clients: [upstreams, quotas, keysOfServices, requests],
+    clients: [upstreams, asked, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }

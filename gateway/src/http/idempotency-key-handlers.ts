@@ -1,17 +1,18 @@
 import { DomainError, type keyLookup, notFound, serviceUnavailable } from '@tocsin/http';
-import type { KeyLookups } from '../clients/key-lookups.ts';
+import { findKeyUses } from '../clients/key-lookups.ts';
+import type { ServicesClient } from '../clients/services-client.ts';
 import type { GatewayApi } from './contracts.ts';
 
 export const idempotencyKeyHandlers = ({
   ownKeys,
-  keysOfServices,
+  services,
 }: {
   ownKeys: ReturnType<typeof keyLookup>;
-  keysOfServices: Pick<KeyLookups, 'find'>;
+  services: Pick<ServicesClient, 'ask'>;
 }): Pick<GatewayApi, 'getIdempotencyKey'> => ({
   getIdempotencyKey: async ({ principal, params: { key }, query: { operation } }) => {
     const lookup = { workspaceId: principal.workspace.id, userId: principal.user_id, key };
-    const [own, { uses, missing }] = await Promise.all([ownKeys(lookup), keysOfServices.find(lookup)]);
+    const [own, { uses, missing }] = await Promise.all([ownKeys(lookup), findKeyUses(services, lookup)]);
     const [latest] = [...own, ...uses]
       .filter((use) => operation === undefined || use.operation === operation)
       .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));

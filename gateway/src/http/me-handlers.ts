@@ -1,4 +1,4 @@
-import type { QuotaUses } from '../clients/quota-uses.ts';
+import type { ServicesClient } from '../clients/services-client.ts';
 import type { Dependencies } from '../usecases/run-command.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
 import { readCaller } from '../usecases/read-caller.ts';
@@ -7,14 +7,14 @@ import { meView } from './views.ts';
 
 export const meHandlers = ({
   dependencies: { database, clock },
-  quotas,
+  services,
   uses,
 }: {
   dependencies: Dependencies;
-  quotas: Pick<QuotaUses, 'read'>;
+  services: Pick<ServicesClient, 'ask'>;
   uses: Pick<KeyUses, 'find'>;
 }): Pick<GatewayApi, 'getMe'> => ({
   getMe: async ({ principal }) => ({
-    body: meView(await readCaller({ database, clock, quotas }, principal), uses.find(principal.key_id)),
+    body: meView(await readCaller({ database, clock, services }, principal), uses.find(principal.key_id)),
   }),
 });

@@ -1,6 +1,5 @@
 import { type Cursors, implement, keyLookup, type Route } from '@tocsin/http';
-import type { KeyLookups } from '../clients/key-lookups.ts';
-import type { QuotaUses } from '../clients/quota-uses.ts';
+import type { ServicesClient } from '../clients/services-client.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
 import type { Dependencies } from '../usecases/run-command.ts';
 import { auditHandlers } from './audit-handlers.ts';
@@ -14,8 +13,7 @@ import { userHandlers } from './user-handlers.ts';
 /** Every command and query of the gateway's own API. */
 export const routes = (options: {
   dependencies: Dependencies;
-  quotas: Pick<QuotaUses, 'read'>;
-  keysOfServices: Pick<KeyLookups, 'find'>;
+  services: Pick<ServicesClient, 'ask'>;
   idempotencyHours: number;
   uses: Pick<KeyUses, 'find'>;
   cursors: Cursors;

@@ -2,7 +2,8 @@ import { MAX_COUNTED_USE, type Principal } from '@tocsin/contracts';
 import { DomainError } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
-import type { QuotaUses } from '../clients/quota-uses.ts';
+import { readQuotaUses } from '../clients/quota-uses.ts';
+import type { ServicesClient } from '../clients/services-client.ts';
 import { type ApiKey, keyStore } from '../store/key-store.ts';
 import { type User, userStore } from '../store/user-store.ts';
 import { type Workspace, workspaceStore } from '../store/workspace-store.ts';
@@ -17,7 +18,7 @@ export interface Caller {
 
 /** Reads the workspace, the user and the key of a request, and what is used of the quotas (contract: Users). */
 export async function readCaller(
-  { database, clock, quotas }: { database: Knex; clock: Clock; quotas: Pick<QuotaUses, 'read'> },
+  { database, clock, services }: { database: Knex; clock: Clock; services: Pick<ServicesClient, 'ask'> },
   { workspace: { id }, user_id: userId, key_id: keyId }: Principal,
 ): Promise<Caller> {
   const [workspace, user, key] = await Promise.all([
@@ -29,7 +30,7 @@ export async function readCaller(
     throw new DomainError('authentication_required', 'The token is no longer valid');
   }
   const [others, { active: users }, keys] = await Promise.all([
-    quotas.read(id),
+    readQuotaUses(services, id),
     userStore(database).count(id, MAX_COUNTED_USE),
     keyStore(database).countValid(id, clock.now()),
   ]);

@@ -18,29 +18,29 @@ interface Recorded<Entity> {
 export const recordUserChange = async (
   trx: Knex.Transaction,
   context: CommandContext,
-  { workspace, verb, before, after }: Recorded<User>,
-): Promise<void> =>
-  recordChange(trx, changeOf(workspace, context), {
-    action: `user.${verb}`,
-    target: { type: 'user', id: String(after.id) },
-    before: before && stateOfUser(before),
-    after: stateOfUser(after),
-    now: context.now,
-  });
+  change: Recorded<User>,
+): Promise<void> => record(trx, { ...change, context, kind: 'user', stateOf: stateOfUser });
 
 /** Records a change of an API key in the audit log. */
 export const recordKeyChange = async (
   trx: Knex.Transaction,
   context: CommandContext,
-  { workspace, verb, before, after }: Recorded<ApiKey>,
-): Promise<void> =>
-  recordChange(trx, changeOf(workspace, context), {
-    action: `api_key.${verb}`,
-    target: { type: 'api_key', id: String(after.id) },
-    before: before && stateOfKey(before),
-    after: stateOfKey(after),
+  change: Recorded<ApiKey>,
+): Promise<void> => record(trx, { ...change, context, kind: 'api_key', stateOf: stateOfKey });
+
+const record = async <Entity extends { id: number }>(
+  trx: Knex.Transaction,
+  change: Recorded<Entity> & { context: CommandContext; kind: string; stateOf: (entity: Entity) => object },
+): Promise<void> => {
+  const { context, kind, stateOf, workspace, verb, before, after } = change;
+  await recordChange(trx, changeOf(workspace, context), {
+    action: `${kind}.${verb}`,
+    target: { type: kind, id: String(after.id) },
+    before: before && { ...stateOf(before) },
+    after: { ...stateOf(after) },
     now: context.now,
   });
+};
 
 /** Records what an operator did to the settings of a workspace in the audit log. */
 export const recordWorkspaceChange = async (

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { fold, textGrams } from '../../../services/incident/src/administration.ts';
+import { fold } from '@tocsin/contracts';
+import { textGrams } from '../../../services/incident/src/administration.ts';
 
 /** Rows in one statement. */
 const BATCH = 20_000;

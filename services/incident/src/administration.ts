@@ -113,6 +113,5 @@ export async function countUnopenedTokens(
 }
 
 // For the seed, which fills the service's tables in bulk.
-export { fold } from './shared/domain/fold.ts';
 export { type Mrr, mrrParts } from './incidents/store/mrr-parts.ts';
 export { textGrams } from './values/store/text-grams.ts';

@@ -1,7 +1,7 @@
+import { fold } from '@tocsin/contracts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import fc from '@tocsin/testing/fuzz';
-import { fold } from '../src/shared/domain/fold.ts';
 import { containsText } from '../src/shared/store/contains-text.ts';
 import { run, sql } from '../src/shared/store/sql.ts';
 import { openOwnDatabase, startService, type TestService } from './service.ts';

@@ -1,5 +1,5 @@
+import { fold } from '@tocsin/contracts';
 import { expect, test } from '@jest/globals';
-import { fold } from '../src/shared/domain/fold.ts';
 
 test.each([
   ['ÄRGER', 'ärger'],

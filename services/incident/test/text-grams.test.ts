@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CustomFieldDefinition } from '@tocsin/contracts';
+import { fold, type CustomFieldDefinition } from '@tocsin/contracts';
 import fc from '@tocsin/testing/fuzz';
-import { fold } from '../src/shared/domain/fold.ts';
 import { manyGrams, searchedGrams, textGrams } from '../src/values/store/text-grams.ts';
 import { toRecords } from '../src/values/store/value-row.ts';
 

@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, runTogether } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/contracts';
 import { type Contracts, type InternalRoute, internalRoute } from './contract.ts';
@@ -19,6 +19,8 @@ interface KeyRow {
   expires_at: Instant;
   is_abandoned: boolean;
 }
+
+type RunningRow = Pick<KeyRow, 'route' | 'created_at' | 'expires_at'>;
 
 const FIND = `
   select route, state, status, body, claimed_at as created_at, claimed_at + make_interval(hours => $5) as expires_at,
@@ -46,18 +48,9 @@ export function keyLookup({ database, contracts, hours }: { database: Knex; cont
   return async ({ workspaceId, userId, key }: KeyLookup): Promise<IdempotencyKeyUse[]> => {
     const locks = ids.map((route) => lockOf({ workspace_id: workspaceId, user_id: userId, route, key }));
     // In this order: what ends in between has a row.
-    const running = await runPrepared<Pick<KeyRow, 'route' | 'created_at' | 'expires_at'>>(
-      database,
-      'find-running-idempotency-keys',
-      FIND_RUNNING,
-      [ids, locks, hours],
-    );
-    const rows = await runPrepared<KeyRow>(database, 'find-idempotency-keys', FIND, [
-      workspaceId,
-      userId,
-      ids,
-      key,
-      hours,
+    const [running, rows] = await runTogether<[RunningRow, KeyRow]>(database, [
+      { name: 'find-running-idempotency-keys', text: FIND_RUNNING, values: [ids, locks, hours] },
+      { name: 'find-idempotency-keys', text: FIND, values: [workspaceId, userId, ids, key, hours] },
     ]);
     const stored = rows.flatMap((row): IdempotencyKeyUse[] => {
       const { route, status, created_at, expires_at } = row;

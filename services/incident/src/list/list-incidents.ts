@@ -86,13 +86,11 @@ export async function listIncidents<Wire>(
     limit,
     whole: (rows) =>
       readWhole<IncidentVersion | VersionedIncident>(
-        rows.map(({ read, ...row }) =>
-          read !== undefined
-            ? { ...read, largeWeight: null }
-            : isRendered(row)
-              ? row
-              : { ...row, largeWeight: row.largeWeight ?? 0 },
-        ),
+        rows.map(({ read, ...row }) => {
+          if (read !== undefined) return { ...read, largeWeight: null };
+          // What is no longer kept is read as a large incident is.
+          return isRendered(row) ? row : { ...row, largeWeight: row.largeWeight ?? 0 };
+        }),
         incidentStore(database, workspace.id).readVersioned,
       ),
     view: request.view,

@@ -1,5 +1,5 @@
+import { fold } from '@tocsin/contracts';
 import { byCodePoints } from '../../src/shared/domain/compare-text.ts';
-import { fold } from '../../src/shared/domain/fold.ts';
 import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 import type { Listed } from './population.ts';
 import { CONFIGURATION, DEFINITIONS, type FieldSlug, NOW, SERVICES, TEAMS } from './world.ts';

@@ -1,4 +1,4 @@
-import { fold } from '../../shared/domain/fold.ts';
+import { fold } from '@tocsin/contracts';
 import type { Incident } from '../domain/incident.ts';
 
 /** The columns of `incidents` with folded text, by which lists filter and sort. */

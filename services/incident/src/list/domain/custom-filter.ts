@@ -9,11 +9,11 @@ import {
   MAX_SEARCHED_TEXT,
   boundedText,
   parseTimestamp,
+  fold,
 } from '@tocsin/contracts';
 import { canonicalJson, DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import type { Fields } from '../../replicas/domain/fields.ts';
-import { fold } from '../../shared/domain/fold.ts';
 
 /** The operands of an operator: one or several alternatives, exactly one, or the two ends of a range. */
 type Arity = 'any' | 'one' | 'range';

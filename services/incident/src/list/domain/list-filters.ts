@@ -1,8 +1,7 @@
-import { ceilTimestamp, parseTimestamp } from '@tocsin/contracts';
+import { ceilTimestamp, parseTimestamp, fold } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Diagnosis } from './diagnosis.ts';
-import { fold } from '../../shared/domain/fold.ts';
 import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
 
 /** No incident is an `alert` yet. */

@@ -1,6 +1,5 @@
-import { type CustomFieldDefinition, type FieldType, optionValues } from '@tocsin/contracts';
+import { type CustomFieldDefinition, type FieldType, optionValues, fold } from '@tocsin/contracts';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
-import { fold } from '../../shared/domain/fold.ts';
 import type { Direction } from '../domain/list-sort.ts';
 import { beginning } from '../../values/store/value-row.ts';
 import { INDEXED_TEXT } from './custom-filters.ts';

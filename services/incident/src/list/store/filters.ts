@@ -1,6 +1,6 @@
+import { fold } from '@tocsin/contracts';
 import { DIAGNOSES } from '../domain/diagnosis.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
-import { fold } from '../../shared/domain/fold.ts';
 import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';
 import type { Comparison, ListFilters, TimeRange } from '../domain/list-filters.ts';
 import { regionKey } from '../../incidents/store/list-columns.ts';

@@ -1,5 +1,5 @@
+import { fold } from '@tocsin/contracts';
 import type { Key, KeyType, SortSegment as CursorSegment } from '@tocsin/http';
-import { fold } from '../../shared/domain/fold.ts';
 import type { Direction } from '../domain/list-sort.ts';
 import { all, join, type Sql, sql } from '../../shared/store/sql.ts';
 

@@ -1,7 +1,7 @@
+import { fold } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { ENTRY_BYTES, latestVersionCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
-import { fold } from '../../shared/domain/fold.ts';
 
 /** What lists need to know of a service in the catalog. */
 export interface CatalogService {

@@ -1,7 +1,7 @@
+import { fold } from '@tocsin/contracts';
 import { isDeepStrictEqual } from 'node:util';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
-import { fold } from '../../shared/domain/fold.ts';
 
 /** The properties that a client sets. Empty text means none. */
 export interface TimelineEventProperties {

@@ -1,5 +1,5 @@
+import { fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
-import { fold } from '../../shared/domain/fold.ts';
 
 /**
  * The filters of a timeline in normalised form, so that equivalent queries share cursors: texts folded, lists sorted and

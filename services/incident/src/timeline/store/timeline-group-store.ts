@@ -1,6 +1,6 @@
+import { fold } from '@tocsin/contracts';
 import { invalidState } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/postgres';
-import { fold } from '../../shared/domain/fold.ts';
 
 export interface TimelineGroup {
   id: number;

@@ -1,6 +1,5 @@
-import { type CustomFieldDefinition, type FieldType, parseTimestamp } from '@tocsin/contracts';
+import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
-import { fold } from '../../shared/domain/fold.ts';
 import type { FieldValue } from '../domain/values.ts';
 import { manyGrams, textGrams } from './text-grams.ts';
 
