@@ -58,6 +58,22 @@ describeWithServers('a workspace that is run through its API', () => {
     });
   });
 
+  test('finds in the changelog of an incident which key changed it, by its name at that time', async () => {
+    const keys = '/api/v1/settings/api-keys';
+    const made = (await client.post(keys, { name: 'Bot', scopes: ['incidents:read', 'incidents:write'] })).body;
+    const bot = client.with({ Authorization: `Bearer ${made.token}` });
+    const { incident } = (await bot.post('/api/v1/incidents', { title: 'Slow' })).body;
+    const path = `/api/v1/incidents/${incident.id}`;
+    await bot.post(`${path}/resolve`, {});
+    const revision = { 'If-Service-Resource-Version': '1' };
+    expect((await client.patch(`${keys}/${made.api_key.id}`, { name: 'Robot' }, revision)).status).toBe(200);
+    await bot.post(`${path}/reopen`, {});
+    await client.post(`${keys}/${made.api_key.id}/revoke`, {});
+    const { changelog } = (await client.get(`${path}/changelog`)).body;
+    const { prefix } = made.api_key;
+    expect(changelog).toMatchObject([{ api_key: { name: 'Robot', prefix } }, { api_key: { name: 'Bot', prefix } }]);
+  });
+
   test('tells a client that lost its response what became of its key', async () => {
     const clients = { workspace: 'keys', role: 'owner' } as const;
     const mine = await system.as(clients);
@@ -113,7 +129,7 @@ describeWithServers('a workspace that is run through its API', () => {
       return Object.fromEntries(quotas.map((quota) => [quota.name, quota.used]));
     };
     expect(await used()).toEqual({
-      ...{ teams: 1, services: 1, custom_fields: 1, incidents: 1 },
+      ...{ teams: 1, services: 1, custom_fields: 1, incidents: 2 },
       ...{ timeline_events: null, storage_mb: expect.any(Number), users: 1, api_keys: 2 },
     });
     await system.stopApp('catalog');

@@ -108,11 +108,12 @@ function principalsOf(identity: Identity, signers: ReadonlyMap<string, Keyring>)
   };
 }
 
-const principalOf = ({ workspace, userId, keyId, scopes, seat, role }: Identity): Principal => ({
+const principalOf = ({ workspace, userId, keyId, keyName, keyPrefix, scopes, seat, role }: Identity): Principal => ({
   kind: 'user',
   workspace,
   user_id: userId,
   key_id: keyId,
+  key: { name: keyName, prefix: keyPrefix },
   scopes,
   seat,
   permissions: [...permissionsOf(role)],

@@ -6,6 +6,9 @@ import type { Role, Seat } from '../domain/roles.ts';
 /** A key that is not revoked, of an active user, with the data that authenticates and authorises a request. */
 export interface Identity {
   keyId: number;
+  keyName: string;
+  /** The first characters of its token. */
+  keyPrefix: string;
   userId: number;
   scopes: Scope[];
   seat: Seat;
@@ -19,6 +22,8 @@ export interface Identity {
 interface IdentityRow {
   digest: string;
   key_id: number;
+  key_name: string;
+  key_prefix: string;
   user_id: number;
   scopes: Scope[];
   seat: Seat;
@@ -38,7 +43,8 @@ interface IdentityRow {
 const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
 
 const FIND_BY_DIGESTS = `
-  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.user_id, k.scopes, u.seat, u.role, k.expires_at,
+  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.name as key_name, k.token_shown as key_prefix,
+         k.user_id, k.scopes, u.seat, u.role, k.expires_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
          w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
     from api_keys k
@@ -78,6 +84,8 @@ export type IdentityStore = ReturnType<typeof identityStore>;
 
 const fromRow = (row: IdentityRow): Identity => ({
   keyId: row.key_id,
+  keyName: row.key_name,
+  keyPrefix: row.key_prefix,
   userId: row.user_id,
   scopes: row.scopes,
   seat: row.seat,

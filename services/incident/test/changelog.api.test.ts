@@ -49,6 +49,24 @@ test('neither a timeline event nor a PATCH without a change adds an entry', asyn
   expect(body.changelog).toHaveLength(1);
 });
 
+test('an entry has the key that was used, as it was then', async () => {
+  const path = await changed(0);
+  const write = async (key: { name: string; prefix: string } | undefined, revision: number) =>
+    service
+      .as({ key })
+      .patch(path, { title: `by ${key?.name ?? 'nobody'}` }, { 'If-Service-Resource-Version': String(revision) });
+  await write({ name: 'Status page', prefix: 'tcs_Xw90' }, 1);
+  await write({ name: 'Renamed', prefix: 'tcs_Xw90' }, 2);
+  // A gateway of an earlier release does not say.
+  await write(undefined, 3);
+  const { changelog } = (await client.get(`${path}/changelog`)).body;
+  expect(changelog.map((entry: { api_key: unknown }) => entry.api_key)).toEqual([
+    null,
+    { name: 'Renamed', prefix: 'tcs_Xw90' },
+    { name: 'Status page', prefix: 'tcs_Xw90' },
+  ]);
+});
+
 test('a cursor is only valid for its incident', async () => {
   const [one, other] = [await changed(2), await changed(2)];
   const { body } = await client.get(`${one}/changelog?limit=1`);

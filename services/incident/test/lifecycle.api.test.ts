@@ -70,6 +70,7 @@ describe('resolving', () => {
         incident_id: incident.id,
         revision: 2,
         actor: '42',
+        api_key: null,
         changed_at: answer.body.incident.status_changed_at,
         changes: [
           { field: 'status', from: 'open', to: 'resolved' },

@@ -46,7 +46,12 @@ describe('an incident that requests a channel', () => {
     expect(body.incident).toMatchObject({ slack_channel_id: channel?.id, revision: 2 });
     const { body: log } = await workspace.client.get(`${INCIDENTS}/${declared.id}/changelog`);
     expect(log.changelog).toMatchObject([
-      { revision: 2, actor: 'slack', changes: [{ field: 'slack_channel_id', from: '', to: channel?.id }] },
+      {
+        revision: 2,
+        actor: 'slack',
+        api_key: null,
+        changes: [{ field: 'slack_channel_id', from: '', to: channel?.id }],
+      },
     ]);
     const event = await eventually(() =>
       chat.published.find(({ type, data }) => type === 'incident.updated' && data.incident.id === declared.id),

@@ -17,7 +17,12 @@ export async function recordAnything(
       ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties }),
       ...event,
     });
-    const author = { actor: '42', workspace: { id: 1, slug: 'acme', is_demo: false }, requestId: 'test' };
+    const author = {
+      actor: '42',
+      key: undefined,
+      workspace: { id: 1, slug: 'acme', is_demo: false },
+      requestId: 'test',
+    };
     const timeline = [{ type: 'timeline_event.created', event: stored }] as const;
     await saveTimeline({ trx, author, before, timeline, now: properties.startedAt });
     return stored.id;

@@ -19,6 +19,8 @@ export interface TestUser {
   workspace?: Partial<WorkspaceContext>;
   user_id?: number;
   key_id?: number;
+  /** Default: none, as a gateway of an earlier release sends it. */
+  key?: Principal['key'];
   /** Default: every scope. */
   scopes?: readonly string[];
   /** Default: `responder`. */
@@ -42,6 +44,7 @@ export function testPrincipal(user: TestUser = {}): Principal {
     },
     user_id: user.user_id ?? 42,
     key_id: user.key_id ?? 7,
+    ...(user.key !== undefined && { key: user.key }),
     scopes: [...(user.scopes ?? SCOPES)],
     seat: user.seat ?? 'responder',
     permissions: [...(user.permissions ?? PERMISSIONS)],

@@ -40,7 +40,7 @@ export async function provisionChannel(dependencies: ProvisioningDependencies, c
     const invitation = { incidentId, key: 'invite_usergroups' } as const;
     await queue.updateWaiting(invitation, { status: 'pending', errorCode: null, dueAt: now, now });
     if (channelId === undefined || before.slackChannelId !== '') return;
-    const author = { actor: 'slack', workspace: request.workspace, requestId: request.requestId };
+    const author = { actor: 'slack', key: undefined, workspace: request.workspace, requestId: request.requestId };
     await saveIncident({ trx, author, before, change: { slackChannelId: channelId }, now });
   });
   dependencies.wakeRelay();

@@ -2,7 +2,7 @@ import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, runTogether } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
-import type { Author } from '../incidents/author.ts';
+import { type Author, recordedActor } from '../incidents/author.ts';
 import { bytesOfChanges } from '../incidents/domain/changed-bytes.ts';
 import { changesBetween } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -68,7 +68,8 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
     requestId: author.requestId,
     data: { incident: incidentSnapshot(after), changes },
   };
-  const entry = { incidentId: after.id, revision: after.revision, actor: author.actor, changedAt: now, changes };
+  const { id: incidentId, revision } = after;
+  const entry = { incidentId, revision, ...recordedActor(author), changedAt: now, changes };
   return { after, entry, event, bytes: bytesOfChanges(differences).written };
 }
 

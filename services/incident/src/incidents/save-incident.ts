@@ -9,7 +9,7 @@ import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
 import { updateOfIncident } from './store/incident-store.ts';
 import { countReferences } from './store/service-references.ts';
-import type { Author } from './author.ts';
+import { type Author, recordedActor } from './author.ts';
 
 /** What happened to one timeline event. */
 export interface TimelineEventChange {
@@ -49,7 +49,8 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   const { workspaceId, id, revision } = after;
   const statements = [...also, updateOfIncident(workspaceId, id, { ...change, revision })];
   if (changes.length > 0) {
-    statements.push(insertChangelogEntry({ incidentId: id, revision, actor: author.actor, changedAt: now, changes }));
+    const entry = { incidentId: id, revision, ...recordedActor(author), changedAt: now, changes };
+    statements.push(insertChangelogEntry(entry));
   }
   statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });

@@ -53,6 +53,7 @@ const entryView = (entry: ChangelogEntry): ChangelogEntryWire => ({
   incident_id: entry.incidentId,
   revision: entry.revision,
   actor: entry.actor,
+  api_key: entry.keyName === null || entry.keyPrefix === null ? null : { name: entry.keyName, prefix: entry.keyPrefix },
   changed_at: entry.changedAt,
   changes: [...entry.changes],
 });

@@ -14,6 +14,15 @@ const changelogEntry = z
     incident_id: id.meta({ description: 'ID of the incident' }),
     revision: id.meta({ description: "The incident's revision after the changes" }),
     actor: z.string().meta({ description: 'Who made the changes: the ID of a user as text, or `slack`' }),
+    api_key: z
+      .strictObject({
+        name: z.string().meta({ description: 'Its name at that time' }),
+        prefix: z.string().meta({ description: 'The first characters of its token' }),
+      })
+      .nullable()
+      .meta({
+        description: 'The API key with which the user made the changes; null for `slack` and for older entries',
+      }),
     changed_at: instant.meta({ description: 'When the changes were made' }),
     changes: z
       .array(

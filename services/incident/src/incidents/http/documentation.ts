@@ -33,6 +33,7 @@ export const incidentOperations: Documentation<typeof incidentContracts & typeof
           incident_id: 1,
           revision: 4,
           actor: '1',
+          api_key: { name: 'demo', prefix: 'tcs_7Jq2' },
           changed_at: '2026-11-20T09:32:10.000Z',
           changes: [{ field: 'status', from: 'open', to: 'active' }],
         },

@@ -19,6 +19,9 @@ export interface ChangelogEntry {
   /** The incident's revision after the changes. */
   revision: number;
   actor: string;
+  /** The API key with which the actor made the changes, as it was then; null if the system made them, or not known. */
+  keyName: string | null;
+  keyPrefix: string | null;
   changedAt: Instant;
   changes: readonly Change[];
 }
@@ -28,6 +31,8 @@ const COLUMNS = {
   incidentId: column('incident_id', 'bigint'),
   revision: column('revision', 'bigint'),
   actor: column('actor', 'text'),
+  keyName: column('api_key_name', 'text'),
+  keyPrefix: column('api_key_prefix', 'text'),
   changedAt: column('changed_at', 'timestamptz'),
   changes: column('changes', 'jsonb'),
 } as const satisfies ColumnsOf<ChangelogEntry>;
@@ -46,10 +51,10 @@ export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): Prepare
 
 export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): PreparedStatement => ({
   name: 'insert-changelog-entries',
-  text: `insert into changelog (incident_id, revision, actor, changed_at, changes)
-    select incident_id, revision, actor, changed_at, changes
-    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[]) with ordinality
-      as entry (incident_id, revision, actor, changed_at, changes, place)
+  text: `insert into changelog (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix)
+    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[])
+      with ordinality as entry (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, place)
     order by place`,
   values: [
     entries.map(({ incidentId }) => incidentId),
@@ -57,6 +62,8 @@ export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'i
     entries.map(({ actor }) => actor),
     entries.map(({ changedAt }) => changedAt),
     entries.map(({ changes }) => JSON.stringify(changes)),
+    entries.map(({ keyName }) => keyName),
+    entries.map(({ keyPrefix }) => keyPrefix),
   ],
 });
 
