@@ -90,8 +90,8 @@ describe('operations of several services', () => {
   });
 });
 
-describe('operations of one service with several editions', () => {
-  test('are the union; the first edition describes what both have, whatever a parameter is called', () => {
+describe('operations of one service with several versions', () => {
+  test('are the union; the first version describes what both have, whatever a parameter is called', () => {
     const newer = [operation('catalog', 'teams/{teamId}', { id: 'new' }), operation('catalog', 'groups')];
     const older = [operation('catalog', 'teams/{id}', { id: 'old' }), operation('catalog', 'tiers')];
     const union = unionOf([{ operations: newer }, { operations: older }]);

@@ -83,7 +83,7 @@ describe('a service of the same release', () => {
     expect(
       await gateway.metric('tocsin_gateway_description_reads_total', [CATALOG, 'outcome="unchanged"']),
     ).toBeGreaterThan(3);
-    expect(await gateway.metric('tocsin_gateway_description_editions', [CATALOG])).toBe(1);
+    expect(await gateway.metric('tocsin_gateway_description_versions', [CATALOG])).toBe(1);
   });
 });
 
@@ -169,7 +169,7 @@ test('processes of two releases at two addresses are both read, every time', asy
   const next = await startDescribedService('catalog', NEXT);
   opened.push(next);
   const gateway = await open({ env: { CATALOG_URL: `${catalog.url},${next.url}` } });
-  await eventually(async () => (await gateway.metric('tocsin_gateway_description_editions', [CATALOG])) === 2);
+  await eventually(async () => (await gateway.metric('tocsin_gateway_description_versions', [CATALOG])) === 2);
   const before = [catalog.reads.length, next.reads.length];
   await eventually(() => catalog.reads.length > before[0]! + 3);
   expect(next.reads.length).toBeGreaterThan(before[1]! + 1);
@@ -191,10 +191,10 @@ describe('processes of two releases behind one address', () => {
       expect(await gateway.statusOf('GET', 'services')).toBe(200);
     }
     expect(await gateway.metric('tocsin_gateway_description_reads_total', [CATALOG, 'outcome="changed"'])).toBe(built);
-    expect(await gateway.metric('tocsin_gateway_description_editions', [CATALOG])).toBe(2);
+    expect(await gateway.metric('tocsin_gateway_description_versions', [CATALOG])).toBe(2);
 
     catalog.release({ createService, listServices, listTeams });
-    await eventually(async () => (await gateway.metric('tocsin_gateway_description_editions', [CATALOG])) === 1);
+    await eventually(async () => (await gateway.metric('tocsin_gateway_description_versions', [CATALOG])) === 1);
     expect(await gateway.statusOf('POST', 'teams')).toBe(405);
     expect(await gateway.statusOf('GET', 'teams')).toBe(200);
   });
@@ -272,9 +272,9 @@ describe('a description that the gateway must not use', () => {
     }));
     catalog.release(...releases);
     await eventually(async () => (await gateway.metric('tocsin_gateway_description_refused', [CATALOG])) === 1);
-    expect(await gateway.metric('tocsin_gateway_description_editions', [CATALOG])).toBeLessThanOrEqual(4);
+    expect(await gateway.metric('tocsin_gateway_description_versions', [CATALOG])).toBeLessThanOrEqual(4);
     catalog.release(NEXT);
-    await eventually(async () => (await gateway.metric('tocsin_gateway_description_editions', [CATALOG])) === 1);
+    await eventually(async () => (await gateway.metric('tocsin_gateway_description_versions', [CATALOG])) === 1);
     expect(await gateway.statusOf('GET', 'teams')).toBe(200);
   });
 });
@@ -298,7 +298,7 @@ describe('a service that cannot be read', () => {
     const gateway = await open({ overrides: { descriptionTiming: { ...TIMING, deadline: 300 } } });
     catalog.release(NEXT);
     await eventually(async () => (await gateway.statusOf('GET', 'teams')) === 200);
-    await eventually(async () => (await gateway.metric('tocsin_gateway_description_editions', [CATALOG])) === 1);
+    await eventually(async () => (await gateway.metric('tocsin_gateway_description_versions', [CATALOG])) === 1);
     catalog.describe(listener);
     const failed = async () => gateway.metric('tocsin_gateway_description_reads_total', [CATALOG, 'outcome="failed"']);
     await eventually(async () => (await failed()) >= 2);

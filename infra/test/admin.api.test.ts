@@ -422,7 +422,7 @@ describe('slack connect', () => {
     });
     const rows: Record<string, unknown>[] = await connection('chat_connections').select(
       'channel_template',
-      'token_box',
+      'token_ciphertext',
       'key_id',
     );
     await connection.destroy();
@@ -452,13 +452,13 @@ describe('slack connect', () => {
         poolSize: 1,
       });
       const row = await connection('chat_connections').first<{
-        token_box: Buffer;
+        token_ciphertext: Buffer;
         key_id: string;
         workspace_id: number;
-      }>('token_box', 'key_id', 'workspace_id');
+      }>('token_ciphertext', 'key_id', 'workspace_id');
       await connection.destroy();
       return chatKeyring(TEST_SECRET_KEYS).open(
-        { keyId: row.key_id, ciphertext: row.token_box },
+        { keyId: row.key_id, ciphertext: row.token_ciphertext },
         String(row.workspace_id),
       );
     };

@@ -311,14 +311,14 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
   },
   TocsinSecretsUnreadable: {
     broken: {
-      'tocsin_webhook_unopened_boxes{app="webhook",kind="secret"}': constant(1),
+      'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(1),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(2),
     },
     silentAt: 4,
     firesAfter: 6,
     labels: [{ app: 'webhook' }, { app: 'incident' }],
     healthy: {
-      'tocsin_webhook_unopened_boxes{app="webhook",kind="secret"}': constant(0),
+      'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(0),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(0),
     },
   },

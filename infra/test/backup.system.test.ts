@@ -168,8 +168,8 @@ describe('a backup of make start', () => {
       // The sample workspace has a webhook, too.
       const row = await database('secrets')
         .where({ subscription_id: webhookId })
-        .first('subscription_id', 'key_id', 'box');
-      const sealed = { keyId: row.key_id, ciphertext: row.box };
+        .first('subscription_id', 'key_id', 'ciphertext');
+      const sealed = { keyId: row.key_id, ciphertext: row.ciphertext };
       expect(secretCipher(env.TOCSIN_SECRET_KEYS).decryptSecret(sealed, row.subscription_id)).toBe(secret);
       await database.destroy();
       const { output, exitCode } = await runAdmin(['doctor'], { TOCSIN_DATA_DIR: inFolder('copy') });

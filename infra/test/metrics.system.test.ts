@@ -65,7 +65,7 @@ describeWithServers('the metrics of the running apps', () => {
         const now = await scrape();
         const isComplete =
           /^tocsin_webhook_delivery_delay_seconds_count\S* [1-9]/m.test(now) &&
-          now.includes('tocsin_webhook_unopened_boxes{');
+          now.includes('tocsin_webhook_undecryptable_values{');
         return isComplete && now;
       },
       { what: 'a delivery' },

@@ -3,7 +3,7 @@ import { DESCRIPTION_PATH, getOnce, type Target } from '@tocsin/http';
 
 /** What one read of a service's description returned. */
 export type DescriptionRead =
-  /** One of the editions that the request named. */
+  /** One of the versions that the request named. */
   | { kind: 'known'; tag: string }
   | { kind: 'read'; bytes: Buffer }
   /** More bytes than allowed. */
@@ -12,7 +12,7 @@ export type DescriptionRead =
   | { kind: 'none' };
 
 export interface ReadOptions {
-  /** The entity tags of the editions that are known already. */
+  /** The entity tags of the versions that are known already. */
   known: readonly string[];
   maxBytes: number;
   /** Milliseconds from the look-up of the address to the last byte. */

@@ -1,12 +1,12 @@
 import { API_ROOT, type Operation, OWN_SERVICE } from './route-table.ts';
 
 /**
- * Returns the operations of a service of which several editions count: the union, in which the first edition that has a
+ * Returns the operations of a service of which several versions count: the union, in which the first version that has a
  * method and path describes it.
  */
-export function unionOf(editions: readonly { operations: readonly Operation[] }[]): Operation[] {
+export function unionOf(versions: readonly { operations: readonly Operation[] }[]): Operation[] {
   const operations = new Map<string, Operation>();
-  for (const operation of editions.flatMap((edition) => edition.operations)) {
+  for (const operation of versions.flatMap((version) => version.operations)) {
     const key = `${operation.method} ${operation.path.replaceAll(/\{\w+\}/g, '{}')}`;
     if (!operations.has(key)) operations.set(key, operation);
   }

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { entityTagOf, scanJson } from '@tocsin/http';
 import { z } from 'zod';
-import type { Edition } from '../domain/editions.ts';
+import type { DescriptionVersion } from '../domain/description-versions.ts';
 import { type Operation, routeTable } from '../domain/route-table.ts';
 import { describedService, operationsOf, parseDescription } from './service-descriptions.ts';
 
 /** A description that the gateway may use. */
-export interface CheckedDescription extends Edition {
+export interface CheckedDescription extends DescriptionVersion {
   /** The entity tag of the bytes. */
   readonly id: string;
   readonly service: string;

@@ -2,7 +2,7 @@ import { entityTagOf, type ServiceAddresses, type Target } from '@tocsin/http';
 import { type Logger, startPeriodicTask } from '@tocsin/runtime';
 import type { ServiceWorker } from '@tocsin/service-host';
 import { readDescription } from '../clients/description-client.ts';
-import { countAfterRound, type CountedEdition } from '../domain/editions.ts';
+import { countAfterRound, type CountedVersion } from '../domain/description-versions.ts';
 import {
   checkDescription,
   type CheckedDescription,
@@ -16,20 +16,20 @@ export interface ReadTiming {
   firstReadAfter: number;
   /** Between two rounds; each reader has its own, up to a fifth longer, so that gateways do not all read at once. */
   interval: number;
-  /** In how many rounds in a row an edition must have been absent to be dropped. */
+  /** In how many rounds in a row a description version must have been absent to be dropped. */
   absentRounds: number;
   /** For one read. */
   deadline: number;
 }
 
 /**
- * An edition counts for two minutes after it was seen last. With a quarter of the processes of another release, one of a
+ * A version counts for two minutes after it was seen last. With a quarter of the processes of another release, one of a
  * thousand series of 24 reads misses them. Late costs little: meanwhile the service itself says 404 for what it has
  * removed.
  */
 const TIMING: ReadTiming = { firstReadAfter: 0, interval: 5_000, absentRounds: 24, deadline: 3_000 };
 /** A service that shows a new one at every read does not make the gateway build a route table at every read. */
-const MAX_EDITIONS = 4;
+const MAX_VERSIONS = 4;
 
 /** How a read ended. */
 export type ReadOutcome = 'unchanged' | 'changed' | 'refused' | 'none' | 'failed';
@@ -38,7 +38,7 @@ export type ReadOutcome = 'unchanged' | 'changed' | 'refused' | 'none' | 'failed
 export interface DescriptionReader extends ServiceWorker {
   /** Those that count, the newest first; never empty. */
   readonly current: readonly CheckedDescription[];
-  /** Whether the last round that reached the service saw an edition that is refused. */
+  /** Whether the last round that reached the service saw a description version that is refused. */
   readonly seesRefused: boolean;
 }
 
@@ -57,7 +57,7 @@ export function startDescriptionReader(options: {
   const log = options.log.child({ upstream: service });
   const timing = { ...TIMING, ...options.timing };
   const stopping = new AbortController();
-  let counted: readonly CountedEdition<CheckedDescription>[] = [{ edition: options.baked, absentRounds: 0 }];
+  let counted: readonly CountedVersion<CheckedDescription>[] = [{ version: options.baked, absentRounds: 0 }];
   let seesRefused = false;
   /** What was said last about a read: a problem that lasts is said once. */
   let said = '';
@@ -75,7 +75,7 @@ export function startDescriptionReader(options: {
   /** Adds what one address serves to what this round has seen. */
   const readAt = async (target: Target, seen: Map<string, CheckedDescription>): Promise<ReadOutcome> => {
     const known = new Map(seen);
-    for (const { edition } of counted) known.set(edition.id, edition);
+    for (const { version } of counted) known.set(version.id, version);
     const { signal } = stopping;
     const read = await readDescription(target, {
       known: [...known.keys()],
@@ -97,7 +97,7 @@ export function startDescriptionReader(options: {
       if (description.operations.length === 0) throw new InvalidDescription('it has no operations');
     }
     if (description !== undefined) seen.set(id, description);
-    if (isNew && known.size >= MAX_EDITIONS) return refuse(`${MAX_EDITIONS} other editions count`);
+    if (isNew && known.size >= MAX_VERSIONS) return refuse(`${MAX_VERSIONS} other versions count`);
     said = '';
     return isNew ? 'changed' : 'unchanged';
   };
@@ -125,7 +125,7 @@ export function startDescriptionReader(options: {
     }
     if ([...outcomes].some((outcome) => outcome !== 'failed')) seesRefused = outcomes.has('refused');
     const before = idsOf(counted);
-    counted = countAfterRound(counted, [...seen.values()], { max: MAX_EDITIONS, absentRounds: timing.absentRounds });
+    counted = countAfterRound(counted, [...seen.values()], { max: MAX_VERSIONS, absentRounds: timing.absentRounds });
     if (idsOf(counted) !== before) onChange();
     return false;
   };
@@ -135,7 +135,7 @@ export function startDescriptionReader(options: {
   const firstRound = setTimeout(task.wake, timing.firstReadAfter);
   return {
     get current() {
-      return counted.map(({ edition }) => edition);
+      return counted.map(({ version }) => version);
     },
     get seesRefused() {
       return seesRefused;
@@ -148,8 +148,8 @@ export function startDescriptionReader(options: {
   };
 }
 
-const idsOf = (counted: readonly CountedEdition<CheckedDescription>[]) =>
-  counted.map(({ edition }) => edition.id).join();
+const idsOf = (counted: readonly CountedVersion<CheckedDescription>[]) =>
+  counted.map(({ version }) => version.id).join();
 
 function readableOf({ all }: Pick<ServiceAddresses, 'all'>): readonly Target[] {
   const alive = all.filter(({ health }) => health.state !== 'down');

@@ -143,8 +143,8 @@ function observe(
     (_, reader) => (reader.seesRefused ? 1 : 0),
   );
   gauge(
-    'tocsin_gateway_description_editions',
-    'Editions of the description of a service that are in use',
+    'tocsin_gateway_description_versions',
+    'Versions of the description of a service that are in use',
     (_, reader) => reader.current.length,
   );
   gauge(

@@ -1,5 +1,5 @@
 import type { IdempotencyKey, RouteRequest } from '@tocsin/http';
-import { commitWith, type Knex } from '@tocsin/postgres';
+import { commitPipeline, type Knex } from '@tocsin/postgres';
 import { afterCommit, type Clock } from '@tocsin/runtime';
 import type { CommandContext } from './actor.ts';
 
@@ -50,7 +50,7 @@ export async function runCreate(
   return runCommand(dependencies, request, async (trx, context) => {
     await key?.lock(trx);
     const outcome = await create(trx, context);
-    if (key !== undefined) await commitWith(trx, [key.outcome(outcome)]);
+    if (key !== undefined) await commitPipeline(trx, [key.outcome(outcome)]);
     return outcome;
   });
 }

@@ -404,7 +404,7 @@ async function createChat(knex: Knex): Promise<void> {
   await knex.schema.createTable('chat_connections', (table) => {
     table.bigInteger('workspace_id').primary();
     table.text('key_id').notNullable().comment('the secret key that sealed the token');
-    table.binary('token_box').notNullable();
+    table.binary('token_ciphertext').notNullable();
     table.text('channel_template').notNullable();
     table.timestamp('updated_at', { precision: 3 }).notNullable();
   });

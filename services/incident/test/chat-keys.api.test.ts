@@ -51,7 +51,7 @@ test('after a key change the tokens are encrypted again and the old key can be r
 test('a token can only be decrypted for its own workspace', async () => {
   const keys = generateSecretKeys();
   await connect(11, keys);
-  const [row] = await database('chat_connections').where({ workspace_id: 11 }).select('key_id', 'token_box');
+  const [row] = await database('chat_connections').where({ workspace_id: 11 }).select('key_id', 'token_ciphertext');
   await connect(12, keys);
   await database('chat_connections').where({ workspace_id: 12 }).update(row);
   await expect(chatsWith(keys).find(12, 'background')).rejects.toMatchObject({ reason: 'not_connected' });

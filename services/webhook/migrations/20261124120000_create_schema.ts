@@ -18,7 +18,7 @@ async function createSubscriptions(knex: Knex): Promise<void> {
     table.text('origin').notNullable().comment('scheme and host: all of the URL that is ever shown');
     table.text('host').notNullable().comment('what the limits by host name count');
     table.text('url_key_id').comment('null once revoked');
-    table.binary('url_box').comment('the whole URL, sealed: its path and query may hold secrets');
+    table.binary('url_ciphertext').comment('the whole URL, sealed: its path and query may hold secrets');
     table.specificType('event_types', 'text[]').notNullable();
     table.text('status').notNullable().checkIn(['active', 'paused', 'revoked']);
     table.boolean('verified').notNullable().defaultTo(false);
@@ -40,7 +40,7 @@ async function createSubscriptions(knex: Knex): Promise<void> {
     table.bigIncrements('id');
     table.text('subscription_id').notNullable().references('id').inTable('subscriptions').onDelete('CASCADE');
     table.text('key_id').notNullable();
-    table.binary('box').notNullable().comment('sealed, with the subscription as context');
+    table.binary('ciphertext').notNullable().comment('sealed, with the subscription as context');
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table
       .timestamp('expires_at', { precision: 3 })

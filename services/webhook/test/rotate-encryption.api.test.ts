@@ -78,14 +78,14 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
         origin: 'https://receiver.example',
         host: 'receiver.example',
         url_key_id: url.keyId,
-        url_box: url.ciphertext,
+        url_ciphertext: url.ciphertext,
         event_types: ['incident.created'],
         status: 'paused',
         created_at: now,
         updated_at: now,
       });
-      const { keyId: key_id, ciphertext: box } = cipher.encryptSecret('whsec_x', id);
-      await service.rows('secrets').insert({ subscription_id: id, key_id, box, created_at: now });
+      const { keyId: key_id, ciphertext } = cipher.encryptSecret('whsec_x', id);
+      await service.rows('secrets').insert({ subscription_id: id, key_id, ciphertext, created_at: now });
     }
   };
   const keysNamed = (id: string) => generateSecretKeys().replace(/^[^:]+/, id);
@@ -97,7 +97,7 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
   await service
     .rows('subscriptions')
     .where({ id: 'old-005' })
-    .update({ url_box: Buffer.alloc(64) });
+    .update({ url_ciphertext: Buffer.alloc(64) });
 
   const { metrics, logged } = await rotate(`${fresh},${old}`);
   const counts = async (table: string, column: string) =>
@@ -111,7 +111,7 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
     { url_key_id: 'newest', count: 109 },
     { url_key_id: 'old', count: 1 },
   ]);
-  expect(metrics).toMatch(/^tocsin_webhook_unopened_boxes\{kind="secret".*\} 120$/m);
-  expect(metrics).toMatch(/^tocsin_webhook_unopened_boxes\{kind="url".*\} 121$/m);
+  expect(metrics).toMatch(/^tocsin_webhook_undecryptable_values\{kind="secret".*\} 120$/m);
+  expect(metrics).toMatch(/^tocsin_webhook_undecryptable_values\{kind="url".*\} 121$/m);
   expect(JSON.parse(logged)).toMatchObject({ level: 'error', secrets: 120, urls: 121, keys: ['lost', 'old'] });
 });

@@ -223,8 +223,8 @@ describe('the states of a subscription', () => {
     await client.post(`${path}/rotate-secret`);
     await client.post(`${path}/revoke`);
     expect(await service.rows('secrets').where({ subscription_id: id }).select('id')).toEqual([]);
-    expect(await service.rows('subscriptions').where({ id }).first('url_box', 'origin')).toEqual({
-      url_box: null,
+    expect(await service.rows('subscriptions').where({ id }).first('url_ciphertext', 'origin')).toEqual({
+      url_ciphertext: null,
       origin: 'https://hooks.example.com',
     });
   });

@@ -1,4 +1,4 @@
-import { type Knex, runTogether } from '@tocsin/postgres';
+import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/contracts';
 import { type Contracts, type InternalRoute, internalRoute } from './contract.ts';
@@ -48,7 +48,7 @@ export function keyLookup({ database, contracts, hours }: { database: Knex; cont
   return async ({ workspaceId, userId, key }: KeyLookup): Promise<IdempotencyKeyUse[]> => {
     const locks = ids.map((route) => lockOf({ workspace_id: workspaceId, user_id: userId, route, key }));
     // In this order: what ends in between has a row.
-    const [running, rows] = await runTogether<[RunningRow, KeyRow]>(database, [
+    const [running, rows] = await runPipeline<[RunningRow, KeyRow]>(database, [
       { name: 'find-running-idempotency-keys', text: FIND_RUNNING, values: [ids, locks, hours] },
       { name: 'find-idempotency-keys', text: FIND, values: [workspaceId, userId, ids, key, hours] },
     ]);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isDatabaseUnavailable, type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import { isDatabaseUnavailable, type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
 import type { Reply, RouteRequest } from './contract.ts';
 import { DomainError, errorBody, type ErrorBody } from './errors.ts';
 import {
@@ -65,7 +65,7 @@ export async function idempotently(
   if (use === undefined) return work(undefined);
   const key: IdempotencyKey = {
     lock: async (trx) => {
-      const [rows] = await runTogether(trx, [lockKey(use)]);
+      const [rows] = await runPipeline(trx, [lockKey(use)]);
       checkKeyState(rows[0]?.state);
     },
     outcome: (outcome) => insertOutcome(use, outcome),

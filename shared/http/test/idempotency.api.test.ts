@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
-import { commitWith, type Knex, openDatabase, runOnce } from '@tocsin/postgres';
+import { commitPipeline, type Knex, openDatabase, runOnce } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,
@@ -79,7 +79,7 @@ const WAYS = {
         await attempt.during?.(trx);
         const text = await insertThing(trx, attempt.key);
         const reply = { status: 201, text, revision: 1 };
-        if (key !== undefined) await commitWith(trx, [key.outcome(reply)]);
+        if (key !== undefined) await commitPipeline(trx, [key.outcome(reply)]);
         return reply;
       });
     }),

@@ -26,7 +26,7 @@ export interface HandledBatch {
 
 /**
  * Handles events with different IDs in one transaction. It recognises events that were handled before, for instance
- * with `claimInInbox`.
+ * with `recordInInbox`.
  */
 export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
 

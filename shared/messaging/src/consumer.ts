@@ -4,7 +4,7 @@ import type { Logger, Metrics } from '@tocsin/runtime';
 import { type Broker, type Disposition, type IncomingMessage, PREFETCH, type Subscription } from './broker.ts';
 import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
 import { faultyMessages } from './faulty-messages.ts';
-import { claimInInbox } from './inbox.ts';
+import { recordInInbox } from './inbox.ts';
 import { InvalidMessage, parseMessage, UnknownType } from './parse-message.ts';
 import { pausableSubscription, pause, RETRY_WAITS } from './pausable-subscription.ts';
 
@@ -37,7 +37,7 @@ export function startConsumer(options: ConsumerOptions): Subscription {
   /** Returns false for an event that was handled before. */
   const handleOnce = async (event: Envelope, type: EventType): Promise<boolean> =>
     database.transaction(async (trx) => {
-      const claimed = await claimInInbox(trx, queue, [event.id]);
+      const claimed = await recordInInbox(trx, queue, [event.id]);
       if (claimed.size === 0) return false;
       await (handlers[type] as ((event: Envelope, trx: Knex.Transaction) => Promise<void>) | undefined)?.(event, trx);
       return true;

@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */
 export async function createInboxTable(knex: Knex): Promise<void> {
@@ -32,18 +32,18 @@ export const claimStatement = (
   queue: QueueDefinition,
   messageIds: readonly string[],
 ): PreparedStatement<{ message_id: string }> => ({
-  name: 'claim-in-inbox',
+  name: 'record-in-inbox',
   text: CLAIM,
   // In one order, so that transactions cannot wait for each other in a circle.
   values: [queue.name, [...new Set(messageIds)].sort()],
 });
 
 /** Inserts the inbox rows of messages and returns the IDs of those that were not handled before. */
-export async function claimInInbox(
+export async function recordInInbox(
   trx: Knex.Transaction,
   queue: QueueDefinition,
   messageIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const [inserted] = await runTogether(trx, [claimStatement(queue, messageIds)]);
+  const [inserted] = await runPipeline(trx, [claimStatement(queue, messageIds)]);
   return new Set(inserted.map(({ message_id: id }) => id));
 }

@@ -24,7 +24,7 @@ export {
   startBatchConsumer,
 } from './batch-consumer.ts';
 export { type ConsumerOptions, type EventHandlers, startConsumer } from './consumer.ts';
-export { claimInInbox, claimStatement, createInboxTable, INBOX_DAYS, sweepInbox } from './inbox.ts';
+export { recordInInbox, claimStatement, createInboxTable, INBOX_DAYS, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {
   createDeadLetterTable,

@@ -1,4 +1,4 @@
-import { type Knex, runTogether } from '@tocsin/postgres';
+import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { OutboxRow } from './outbox.ts';
 
 /** The class of the advisory locks of relays. */
@@ -50,7 +50,7 @@ export async function beginBatch(
   trx: Knex,
   options: BatchLimits & { after: number; frozenAfter: number },
 ): Promise<ReadBatch> {
-  const [, [lock], rows] = await runTogether<[unknown, { locked: string }, ReadRow]>(trx, statementsOf(options));
+  const [, [lock], rows] = await runPipeline<[unknown, { locked: string }, ReadRow]>(trx, statementsOf(options));
   const [first] = rows;
   return {
     isLocked: lock?.locked === 'true',

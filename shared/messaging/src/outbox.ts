@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { type Instant, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
@@ -76,7 +76,7 @@ export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
       for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
-        await runTogether(trx, [insertEvents(events.slice(start, start + MAX_INSERTED_ROWS))]);
+        await runPipeline(trx, [insertEvents(events.slice(start, start + MAX_INSERTED_ROWS))]);
       }
     },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { commitWith, type Knex, runOnce } from '@tocsin/postgres';
+import { commitPipeline, type Knex, runOnce } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
@@ -121,7 +121,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, trx);
       const ids = finished.map(({ id }) => id);
-      if (ids.length > 0) await commitWith(trx, [{ name: '', text: DELETE, values: [ids] }]);
+      if (ids.length > 0) await commitPipeline(trx, [{ name: '', text: DELETE, values: [ids] }]);
       if (!isLocked) return 'busy';
       if (finished.length === 0) return 'none';
       return hasMore ? 'more' : 'last';

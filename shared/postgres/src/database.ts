@@ -76,16 +76,16 @@ export async function runPrepared<Row>(db: Knex, name: string, text: string, val
  * each.
  * @param db may be a transaction; the statements are then part of it. Otherwise they are a transaction of their own
  */
-export const runTogether = async <Rows extends readonly unknown[]>(
+export const runPipeline = async <Rows extends readonly unknown[]>(
   db: Knex,
   statements: PreparedStatements<Rows>,
 ): Promise<RowsOfEach<Rows>> => (await runAll(db, statements)) as RowsOfEach<Rows>;
 
 /**
- * Runs the last statements of a transaction like `runTogether`, and commits it in the same round trip. Nothing may follow
+ * Runs the last statements of a transaction like `runPipeline`, and commits it in the same round trip. Nothing may follow
  * but the end of the transaction's function.
  */
-export const commitWith = async <Rows extends readonly unknown[]>(
+export const commitPipeline = async <Rows extends readonly unknown[]>(
   trx: Knex.Transaction,
   statements: PreparedStatements<Rows>,
 ): Promise<RowsOfEach<Rows>> => (await runAll(trx, statements, { commit: true })) as RowsOfEach<Rows>;

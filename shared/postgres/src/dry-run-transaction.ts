@@ -61,7 +61,7 @@ export class DryRunTransaction {
   }
 
   async transaction<Result>(work: (transaction: Transaction) => PromiseLike<Result>): Promise<Result> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       const connection = this.#connection;
       if (connection !== undefined) return runTransaction(this.#pool, new Transaction(connection, LATER), work);
       this.#isOpen = true;
@@ -77,7 +77,7 @@ export class DryRunTransaction {
 
   /** Rolls everything back. Never rejects: the pool closes the connection of a transaction that is still open. */
   async end(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#serially(async () => {
       this.#isOver = true;
       if (this.#connection === undefined) return;
       await runStatements(this.#connection, [ROLLBACK], { mayWrite: false }).catch(() => undefined);
@@ -86,7 +86,7 @@ export class DryRunTransaction {
   }
 
   /** One after the other, except what is a part of another one. */
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #serially<Result>(work: () => Promise<Result>): Promise<Result> {
     if (isInTransaction(this.#pool)) return work();
     const before = this.#turn;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage
 export { createIndexConcurrently } from './concurrent-index.ts';
 export {
   brokenConstraint,
-  commitWith,
+  commitPipeline,
   type DatabaseOptions,
   isDatabaseStuck,
   type Knex,
@@ -12,7 +12,7 @@ export {
   preparesFirst,
   runOnce,
   runPrepared,
-  runTogether,
+  runPipeline,
 } from './database.ts';
 export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';

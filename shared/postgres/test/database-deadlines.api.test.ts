@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
 import {
-  commitWith,
+  commitPipeline,
   databaseFailure,
   type DatabaseOptions,
   isDatabaseStuck,
@@ -10,7 +10,7 @@ import {
   type Knex,
   openDatabase,
   runPrepared,
-  runTogether,
+  runPipeline,
 } from '../src/index.ts';
 
 /** Shorter than the real ones by the same factor. */
@@ -144,12 +144,12 @@ describe('when the server vanishes without closing its connections', () => {
     const pool = openPool();
     await openConnections(pool, 2);
     const write = { name: 'write', text: 'insert into written values (3)', values: [] };
-    const together = async (send: typeof commitWith) => {
+    const together = async (send: typeof commitPipeline) => {
       const error = await errorOf(pool.transaction(async (trx) => send(trx, [write])));
       return [databaseFailure(error), isOutcomeUnknown(error)];
     };
     proxy.stall();
-    expect(await Promise.all([together(commitWith), together(runTogether)])).toEqual([
+    expect(await Promise.all([together(commitPipeline), together(runPipeline)])).toEqual([
       ['unreachable', true],
       ['unreachable', false],
     ]);
@@ -203,7 +203,7 @@ describe('a request that only reads', () => {
   test('has that time for all its statements together', async () => {
     const pool = openPool();
     const many = asRequest(async () => {
-      for (let statements = 0; statements < 100; statements += 1) await pool.raw('select pg_sleep(0.3)');
+      for (let statements = 0; statements < 100; statements += 1) await pool.raw('select pg_sleep(0.5)');
     });
     expect(await failureOf(many)).toBe('timeout');
   });
@@ -260,13 +260,9 @@ describe('a workspace whose statements are slow', () => {
     }
     expect((await running()).filter((text) => text.includes('pg_sleep(35)'))).toHaveLength(3);
     // Those beyond the share are refused after a while.
-    const refused = await Promise.race(slow);
-    expect(refused).toBe('share_exceeded');
+    expect(new Set(await Promise.all(slow.slice(3)))).toEqual(new Set(['share_exceeded']));
     gone = true;
-    expect((await Promise.all(slow)).sort()).toEqual([
-      ...Array.from({ length: 3 }, () => 'abandoned'),
-      ...Array.from({ length: 17 }, () => 'share_exceeded'),
-    ]);
+    expect(new Set(await Promise.all(slow.slice(0, 3)))).toEqual(new Set(['abandoned']));
   });
 
   test('that fails in a transaction leaves no open transaction to the next user of the connection', async () => {

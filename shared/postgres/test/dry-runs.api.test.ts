@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { inOwnDryRun, outsideDryRun, runDry, runForRequest, RequestWork } from '@tocsin/runtime';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import {
-  commitWith,
+  commitPipeline,
   databaseFailure,
   isOutcomeUnknown,
   type Knex,
   openDatabase,
   runOnce,
-  runTogether,
+  runPipeline,
 } from '../src/index.ts';
 
 let server: TestDatabase;
@@ -58,7 +58,7 @@ describe('a dry run', () => {
   test('sees everything that it has written, nobody else does, and nothing of it stays', async () => {
     const pid = await backend(pool);
     await runDry(request, async () => {
-      await runTogether(pool, [insert('a'), insert('b')]);
+      await runPipeline(pool, [insert('a'), insert('b')]);
       await pool('notes').where({ text: 'a' }).delete();
       await pool.transaction(async (trx) => trx('notes').insert({ text: 'c' }));
       await pool.transaction(async (trx) => {
@@ -66,7 +66,7 @@ describe('a dry run', () => {
         expect(await notesIn(trx)).toEqual(['b', 'c', 'd']);
         // Outside of the transaction, in its function.
         await pool('notes').insert({ text: 'e' });
-        await commitWith(trx, [insert('f')]);
+        await commitPipeline(trx, [insert('f')]);
       });
       expect(await notesIn(pool)).toEqual(['b', 'c', 'd', 'e', 'f']);
       expect(await notesIn(observer)).toEqual([]);
@@ -79,8 +79,8 @@ describe('a dry run', () => {
       expect(await notesIn(pool)).toEqual([]);
       await outsideDryRun(async () => pool('notes').insert({ text: 'a' }));
       for (const failing of [
-        runTogether(pool, [insert('b'), insert('a')]),
-        pool.transaction(async (trx) => runTogether(trx, [insert('b'), DIVIDE])),
+        runPipeline(pool, [insert('b'), insert('a')]),
+        pool.transaction(async (trx) => runPipeline(trx, [insert('b'), DIVIDE])),
         pool.transaction(async (trx) => {
           await trx('notes').insert({ text: 'b' });
           throw new Error('refused');
@@ -103,13 +103,13 @@ describe('a dry run', () => {
       await pool('notes').insert({ text: 'a' });
       for (const work of [
         async (trx: Knex.Transaction) => [await trx('notes').insert({ text: 'b' }), await trx.raw('select 1 / 0')],
-        async (trx: Knex.Transaction) => commitWith(trx, [insert('b'), DIVIDE]),
+        async (trx: Knex.Transaction) => commitPipeline(trx, [insert('b'), DIVIDE]),
         async () => Promise.reject(new Error('refused before the first statement')),
       ]) {
         expect(await errorOf(pool.transaction(work))).toBeInstanceOf(Error);
       }
-      expect(await errorOf(runTogether(pool, [insert('b'), insert('a')]))).toMatchObject({ code: '23505' });
-      expect(await errorOf(runTogether(pool, [DIVIDE]))).toMatchObject({ code: '22012' });
+      expect(await errorOf(runPipeline(pool, [insert('b'), insert('a')]))).toMatchObject({ code: '23505' });
+      expect(await errorOf(runPipeline(pool, [DIVIDE]))).toMatchObject({ code: '22012' });
       await pool('notes').insert({ text: 'c' });
       expect(await notesIn(pool)).toEqual(['a', 'c']);
     });
@@ -121,7 +121,7 @@ describe('a dry run', () => {
         pool.transaction(async (trx) => trx('notes').insert({ text: 'a' })),
         pool.transaction(async (trx) => [await trx('notes').insert({ text: 'b' }), await trx.raw('select 1 / 0')]),
         pool('notes').insert({ text: 'c' }),
-        runTogether(pool, [insert('a')]),
+        runPipeline(pool, [insert('a')]),
         notesIn(pool),
       ]);
       expect(outcomes.map(({ status }) => status)).toEqual([
@@ -137,7 +137,7 @@ describe('a dry run', () => {
   });
 
   test('makes the checks of a COMMIT', async () => {
-    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitWith(trx, [])]) {
+    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitPipeline(trx, [])]) {
       await runDry(request, async () => {
         const orphan = pool.transaction(async (trx) => {
           await trx('children').insert({ parent: 1 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import {
-  commitWith,
+  commitPipeline,
   databaseFailure,
   type Knex,
   openDatabase,
   preparesFirst,
   runOnce,
   runPrepared,
-  runTogether,
+  runPipeline,
 } from '../src/index.ts';
 
 let database: TestDatabase;
@@ -107,8 +107,8 @@ describe('statements of a transaction that are sent together', () => {
     for (const number of [1, 2]) {
       await knex.transaction(async (trx) => {
         const one = { name: '', text: 'select 1 as one where $1::int = 1', values: [number] };
-        results.push(await runTogether(trx, [one, insert(`a${number}`), insert(`b${number}`)]));
-        results.push(await commitWith(trx, [insert(`c${number}`)]));
+        results.push(await runPipeline(trx, [one, insert(`a${number}`), insert(`b${number}`)]));
+        results.push(await commitPipeline(trx, [insert(`c${number}`)]));
       });
     }
     expect(results).toEqual([
@@ -136,18 +136,18 @@ describe('statements of a transaction that are sent together', () => {
       [insert('d5'), insert(circular), insert('d6')],
     ];
     for (const statements of attempts) {
-      const failed = await failureOf(knex.transaction(async (trx) => commitWith(trx, statements)));
+      const failed = await failureOf(knex.transaction(async (trx) => commitPipeline(trx, statements)));
       expect(failed).toBeInstanceOf(Error);
       const later = await failureOf(
         knex.transaction(async (trx) => {
           await trx.raw('select 1');
-          await commitWith(trx, statements);
+          await commitPipeline(trx, statements);
         }),
       );
       expect(later).toBeInstanceOf(Error);
     }
     expect(await texts('d')).toEqual([]);
-    await knex.transaction(async (trx) => commitWith(trx, [insert('d7')]));
+    await knex.transaction(async (trx) => commitPipeline(trx, [insert('d7')]));
     expect(await texts('d')).toEqual(['d7']);
   });
 
@@ -155,14 +155,16 @@ describe('statements of a transaction that are sent together', () => {
     await knex.raw('create table parents (id int primary key)');
     await knex.raw('create table children (parent int references parents deferrable initially deferred)');
     const child = { name: '', text: 'insert into children values (1)', values: [] };
-    expect(await failureOf(knex.transaction(async (trx) => commitWith(trx, [child])))).toMatchObject({ code: '23503' });
+    expect(await failureOf(knex.transaction(async (trx) => commitPipeline(trx, [child])))).toMatchObject({
+      code: '23503',
+    });
     expect(await knex('children').select('parent')).toEqual([]);
   });
 
   test('nothing runs after the COMMIT', async () => {
     const error = await failureOf(
       knex.transaction(async (trx) => {
-        await commitWith(trx, [insert('e1')]);
+        await commitPipeline(trx, [insert('e1')]);
         await trx('notes').insert({ text: 'e2' });
       }),
     );

@@ -2,14 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { RequestWork, runForRequest } from '@tocsin/runtime';
 import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
 import {
-  commitWith,
+  commitPipeline,
   databaseFailure,
   isOutcomeUnknown,
   type Knex,
   openDatabase,
   runOnce,
-  runTogether,
+  runPipeline,
 } from '../src/index.ts';
+import type { DatabaseDeadlines } from '../src/database-deadlines.ts';
 
 let server: TestDatabase;
 /** Another pool, which looks at the server and ends sessions there. */
@@ -18,8 +19,8 @@ let proxy: TcpProxy;
 /** A pool of one connection, through the proxy. */
 let pool: Knex;
 
-const openPool = (url: string) =>
-  openDatabase({ url, schema: 'public', application: 'test', poolSize: 1, deadlines: { silence: 300, probe: 300 } });
+const openPool = (url: string, deadlines: Partial<DatabaseDeadlines> = { silence: 300, probe: 300 }) =>
+  openDatabase({ url, schema: 'public', application: 'test', poolSize: 1, deadlines });
 
 beforeAll(async () => {
   server = await createTestDatabase();
@@ -68,10 +69,10 @@ describe('statements that are sent together outside of a transaction', () => {
       [DIVIDE, insert('a')],
       [insert('a'), insert('a')],
     ]) {
-      expect(databaseFailure(await errorOf(runTogether(pool, statements)))).toBe('refused');
+      expect(databaseFailure(await errorOf(runPipeline(pool, statements)))).toBe('refused');
     }
     expect(await notes()).toEqual([]);
-    await runTogether(pool, [insert('b'), insert('c')]);
+    await runPipeline(pool, [insert('b'), insert('c')]);
     expect([await notes(), await backend(pool)]).toEqual([['b', 'c'], pid]);
   });
 });
@@ -83,15 +84,15 @@ describe('a transaction', () => {
       async (trx) => trx.raw('select 1 / 0'),
       async (trx) => [await trx('notes').insert({ text: 'a' }), await trx.raw('select 1 / 0')],
       async (trx) => Promise.all([trx('notes').insert({ text: 'a' }), trx.raw('select 1 / 0'), trx.raw('select 1')]),
-      async (trx) => runTogether(trx, [insert('a'), DIVIDE]),
-      async (trx) => [await runTogether(trx, [insert('a')]), await commitWith(trx, [DIVIDE])],
+      async (trx) => runPipeline(trx, [insert('a'), DIVIDE]),
+      async (trx) => [await runPipeline(trx, [insert('a')]), await commitPipeline(trx, [DIVIDE])],
     ];
     for (const work of attempts) expect(await errorOf(pool.transaction(work))).toMatchObject({ code: '22012' });
     expect([await notes(), await backend(pool)]).toEqual([[], pid]);
   });
 
   test('whose function ignores that a statement has failed is not reported as committed', async () => {
-    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitWith(trx, [])]) {
+    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitPipeline(trx, [])]) {
       const error = await errorOf(
         pool.transaction(async (trx) => {
           await trx('notes').insert({ text: 'a' });
@@ -112,7 +113,7 @@ describe('a transaction', () => {
   });
 
   test('whose COMMIT is executed and not answered has an unknown outcome', async () => {
-    for (const commit of [async () => undefined, async (trx: Knex.Transaction) => commitWith(trx, [insert('b')])]) {
+    for (const commit of [async () => undefined, async (trx: Knex.Transaction) => commitPipeline(trx, [insert('b')])]) {
       await observer('notes').delete();
       const error = await errorOf(
         pool.transaction(async (trx) => {
@@ -163,21 +164,26 @@ describe('a transaction', () => {
 
   test('whose statement was cancelled leaves its connection to nobody', async () => {
     const reading = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
+    const patient = openPool(server.adminUrl, {});
     let pid = 0;
-    const error = await errorOf(
-      runForRequest(reading, async () =>
-        pool.transaction(async (trx) => {
-          pid = await backend(trx);
-          await trx.raw('select pg_sleep(60)');
-        }),
-      ),
-    );
-    expect(databaseFailure(error)).toBe('abandoned');
-    expect(await backend(pool)).not.toBe(pid);
-    await eventually(async () => {
-      const { rows } = await observer.raw('select 1 from pg_stat_activity where pid = ?', [pid]);
-      return rows.length === 0;
-    });
+    try {
+      const error = await errorOf(
+        runForRequest(reading, async () =>
+          patient.transaction(async (trx) => {
+            pid = await backend(trx);
+            await trx.raw('select pg_sleep(60)');
+          }),
+        ),
+      );
+      expect(databaseFailure(error)).toBe('abandoned');
+      expect(await backend(patient)).not.toBe(pid);
+      await eventually(async () => {
+        const { rows } = await observer.raw('select 1 from pg_stat_activity where pid = ?', [pid]);
+        return rows.length === 0;
+      });
+    } finally {
+      await patient.destroy();
+    }
   });
 
   test('is over at the end of its function, and contains no other one', async () => {

@@ -40,7 +40,7 @@ const SAMPLES = `
   insert into incident.incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
   select workspace_id, id, 'EUR', 'EUR', 120000, 120000 from incident.incidents;
   insert into incident.mrr_currencies (workspace_id, currency) values (1, 'EUR');
-  insert into incident.chat_connections (workspace_id, key_id, token_box, channel_template, updated_at)
+  insert into incident.chat_connections (workspace_id, key_id, token_ciphertext, channel_template, updated_at)
   values (1, 'key', decode(repeat('00', 90), 'hex'), 'inc-{number}', now());
   insert into incident.provisionings (incident_id, workspace_id, workspace_slug, is_demo, request_id, marker, usergroups,
     channel_name, created_at)

@@ -99,8 +99,7 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
     table(
       ['what', 'value'],
       [
-        ['relay, events a second', number(tail.relayed)],
-        ['webhook service, events a second that no subscription wants', number(tail.consumed)],
+        ['events a second from the outbox to the feed, which no subscription wants', number(tail.recorded)],
         [`201 → receiver, p50 of ${tail.delivery.count}, ms`, number(tail.delivery.p50)],
         ['201 → receiver, p99, ms', number(tail.delivery.p99)],
       ],

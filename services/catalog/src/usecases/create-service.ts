@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, chooseSlug, runVersionedTransaction, type VersionedTransaction } from '@tocsin/resources';
-import { commitWith } from '@tocsin/postgres';
+import { commitPipeline } from '@tocsin/postgres';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_SLUG } from '../domain/slug-rules.ts';
 import { getTier } from '../domain/tiers.ts';
@@ -69,7 +69,7 @@ export async function createService(dependencies: Dependencies, command: CreateS
     );
     await outbox(trx).add(serviceChanged(command, service, version));
     const text = render(service);
-    if (key !== undefined) await commitWith(trx, [key.outcome({ status: 201, text, revision: service.revision })]);
+    if (key !== undefined) await commitPipeline(trx, [key.outcome({ status: 201, text, revision: service.revision })]);
     return text;
   };
   return withSettledTiers(dependencies, workspaceId, async () =>

@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '@tocsin/http';
 import { outbox } from '@tocsin/messaging';
 import { type Caller, chooseSlug, runVersionedTransaction } from '@tocsin/resources';
-import { commitWith } from '@tocsin/postgres';
+import { commitPipeline } from '@tocsin/postgres';
 import { TEAM_SLUG } from '../domain/slug-rules.ts';
 import type { Team } from '../domain/team.ts';
 import { teamStore } from '../store/team-store.ts';
@@ -57,7 +57,7 @@ export async function createTeam(dependencies: Dependencies, command: CreateTeam
     );
     await outbox(trx).add(teamChanged(command, team, version));
     const text = render(team);
-    if (key !== undefined) await commitWith(trx, [key.outcome({ status: 201, text, revision: team.revision })]);
+    if (key !== undefined) await commitPipeline(trx, [key.outcome({ status: 201, text, revision: team.revision })]);
     return text;
   });
 }

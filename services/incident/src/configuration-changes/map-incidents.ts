@@ -1,5 +1,5 @@
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { type Knex, runTogether } from '@tocsin/postgres';
+import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
 import { type Author, recordedActor } from '../incidents/author.ts';
@@ -35,9 +35,9 @@ export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMappi
   let written = 0;
   for (let start = 0; start < mapping.ids.length; start += BATCH) {
     const ids = mapping.ids.slice(start, start + BATCH);
-    const [incidents] = await runTogether(trx, [lockIncidents(mapping.workspaceId, ids)]);
+    const [incidents] = await runPipeline(trx, [lockIncidents(mapping.workspaceId, ids)]);
     const changed = incidents.map((incident) => change(incident, mapping));
-    await runTogether(trx, [
+    await runPipeline(trx, [
       updateStates(
         mapping.workspaceId,
         changed.map(({ after }) => after),

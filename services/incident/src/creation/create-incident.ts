@@ -20,7 +20,7 @@ import {
 } from '../source-imports/import-source-timeline.ts';
 import { withFreeExternalId } from '../incidents/external-ids.ts';
 import { checkReferences, refersToUsers } from '../incidents/references.ts';
-import { unlessStale } from '../replicas/replicas.ts';
+import { checkByReplica } from '../replicas/replicas.ts';
 import { type ChatRequest, requestedProvisioning, shortTitleSlug } from '../chat/request-provisioning.ts';
 import { withConfiguration } from '../configuration/with-configuration.ts';
 
@@ -112,7 +112,7 @@ async function prepareIncident(
       const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
       const { service } = properties;
       return {
-        values: await unlessStale(freshness, 'custom_field', () => initialValues(fields, command.customFields)),
+        values: await checkByReplica(freshness, 'custom_field', () => initialValues(fields, command.customFields)),
         ownerTeamId:
           service === undefined
             ? null

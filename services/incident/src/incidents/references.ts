@@ -4,7 +4,7 @@ import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { IncidentProperties } from './domain/incident.ts';
 import { replicaStore } from '../replicas/store/replica-store.ts';
-import { unlessStale, type Freshness } from '../replicas/replicas.ts';
+import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
 
 const REFERENCES = ['teamId', 'incidentManager', 'incidentResponders'] as const;
 
@@ -32,8 +32,8 @@ export async function checkReferences(
 ): Promise<void> {
   const { workspace, properties, freshness } = references;
   const store = replicaStore(db, workspace.id);
-  await unlessStale(freshness, 'catalog', async () => checkTeam(store, properties));
-  await unlessStale(freshness, 'users', async () => checkUsers(store, properties));
+  await checkByReplica(freshness, 'catalog', async () => checkTeam(store, properties));
+  await checkByReplica(freshness, 'users', async () => checkUsers(store, properties));
 }
 
 type ReplicaStore = ReturnType<typeof replicaStore>;

@@ -1,6 +1,6 @@
 import type { TimelineEventSnapshot } from '@tocsin/contracts';
 import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
-import { commitWith, type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Change, changesBetween } from './domain/changes.ts';
 import type { Incident } from './domain/incident.ts';
@@ -55,10 +55,10 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });
   if (events.length > MAX_INSERTED_ROWS) {
-    await runTogether(trx, statements);
+    await runPipeline(trx, statements);
     await outbox(trx).add(...events);
   } else {
-    const send = options.commit === true ? commitWith : runTogether;
+    const send = options.commit === true ? commitPipeline : runPipeline;
     await send(trx, [...statements, insertEvents(events)]);
   }
   return after;

@@ -27,7 +27,7 @@ import { sortSegments } from './store/sort-segments.ts';
 import { mrrCurrencies } from '../incidents/store/mrr-currencies.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listCursors } from './list-cursors.ts';
-import { unlessStale } from '../replicas/replicas.ts';
+import { checkByReplica } from '../replicas/replicas.ts';
 
 export interface ListRequest<Wire> {
   workspace: WorkspaceContext;
@@ -151,14 +151,14 @@ async function resolveQuery(dependencies: Dependencies, request: ListRequest<unk
   const references = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
     if (needsTiers) {
       const tiers = await readTiers(database, workspace.id);
-      await unlessStale(freshness, 'catalog', () => checkTiers(filters, tiers));
+      await checkByReplica(freshness, 'catalog', () => checkTiers(filters, tiers));
     }
     const catalog = needsCatalog
       ? await dependencies.catalogs.get(workspace.id, freshness.get('catalog')?.version)
       : EMPTY_CATALOG;
     if (!needsFields) return { catalog, custom: [], sortField: null };
     const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
-    return unlessStale(freshness, 'custom_field', () => ({
+    return checkByReplica(freshness, 'custom_field', () => ({
       catalog,
       custom: customPredicates(customFilters, fields),
       sortField: sortFieldOf(sort, fields),

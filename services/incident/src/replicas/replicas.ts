@@ -30,7 +30,7 @@ export interface Replicas {
    */
   refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Freshness>;
   /**
-   * Refreshes the replicas and runs `work`, which checks with `unlessStale`. An owner may fail to announce a version, so
+   * Refreshes the replicas and runs `work`, which checks with `checkByReplica`. An owner may fail to announce a version, so
    * before a replica refuses anything its owner is called, and `work` runs again: it must have no effect and hold no lock
    * after it throws.
    */
@@ -56,7 +56,7 @@ class UnconfirmedRefusal extends Error {
  * must not refuse one: a change that it does not have yet may make the request valid.
  * @throws DomainError `service_unavailable` instead of a refusal if the replica may be stale
  */
-export async function unlessStale<Result>(
+export async function checkByReplica<Result>(
   freshness: Freshness,
   owner: ReplicaOwner,
   check: () => Promise<Result> | Result,

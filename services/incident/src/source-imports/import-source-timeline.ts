@@ -7,7 +7,7 @@ import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
-import { fittingEvents, textsOf } from '../timeline/domain/timeline-quota.ts';
+import { limitToQuota, textsOf } from '../timeline/domain/timeline-quota.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
@@ -113,7 +113,7 @@ async function saveEvents(
     checkWritable(before);
     dependencies.storage.check(workspace, { kind: 'addition', growth: bytes });
     const quota = quotaOf(workspace, 'timeline_events');
-    const newEvents = fittingEvents(before, valid, quota);
+    const newEvents = limitToQuota(before, valid, quota);
     const sourceImport = {
       ...result,
       eventCount: newEvents.length,

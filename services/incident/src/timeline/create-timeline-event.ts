@@ -1,11 +1,11 @@
 import { quotaOf } from '@tocsin/contracts';
 import type { IdempotencyKey } from '@tocsin/http';
-import { runTogether } from '@tocsin/postgres';
+import { runPipeline } from '@tocsin/postgres';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, type TimelineEventProperties } from './domain/timeline-event.ts';
 import { checkRoomForEvent, textsOf } from './domain/timeline-quota.ts';
-import { lockIncident, oneIncident } from '../incidents/store/incident-store.ts';
+import { lockIncident, requireIncident } from '../incidents/store/incident-store.ts';
 import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup } from './store/timeline-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { actorOf, authorOf } from '../incidents/author.ts';
@@ -40,8 +40,8 @@ export async function createTimelineEvent(
   const bytes = bytesOf(textsOf(created));
   const text = await dependencies.database.transaction(async (trx) => {
     await key?.lock(trx);
-    const [incidents, ids] = await runTogether(trx, [lockIncident(workspaceId, incidentId), NEXT_EVENT_ID]);
-    const before = oneIncident(incidents);
+    const [incidents, ids] = await runPipeline(trx, [lockIncident(workspaceId, incidentId), NEXT_EVENT_ID]);
+    const before = requireIncident(incidents);
     checkWritable(before);
     checkRoomForEvent(before, quotaOf(principal.workspace, 'timeline_events'));
     dependencies.storage.check(principal.workspace, { kind: 'addition', growth: bytes });

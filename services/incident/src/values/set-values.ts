@@ -19,7 +19,7 @@ import { type StoredValue, valueStore } from './store/value-store.ts';
 import type { Caller } from '@tocsin/resources';
 import { actorOf, authorOf } from '../incidents/author.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { unlessStale } from '../replicas/replicas.ts';
+import { checkByReplica } from '../replicas/replicas.ts';
 import { saveIncident } from '../incidents/save-incident.ts';
 
 /** The custom-field values of an incident and the definitions of the fields. */
@@ -78,7 +78,7 @@ async function updateValues(
     const values = await dependencies.database.transaction(async (trx) => {
       const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
       checkWritable(before);
-      const requested = await unlessStale(freshness, 'custom_field', () => changesFor(fields));
+      const requested = await checkByReplica(freshness, 'custom_field', () => changesFor(fields));
       const changes = requested.filter((change) => isChange(before.customFields, change));
       const store = valueStore(trx, workspace.id);
       if (changes.length > 0) {

@@ -1,6 +1,6 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
 import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../requests/domain/envelope.ts';
 import { activeStatement } from '../subscriptions/store/activity-store.ts';
 import { knownStatement, lengthsStatement, queueStatement } from '../queue/store/delivery-store.ts';
@@ -61,7 +61,7 @@ export async function prepareDeliveries(
 ): Promise<PreparedDeliveries> {
   if (events.length === 0) return { handled: new Set(), statements: [] };
   const ids = events.map(({ event }) => event.id);
-  const [claimed, known, subscriptions] = await runTogether(trx, [
+  const [claimed, known, subscriptions] = await runPipeline(trx, [
     claimStatement(QUEUES.webhookFeed, ids),
     knownStatement(ids),
     lockForEvents('incident.created', workspacesOf(events)),
@@ -87,7 +87,7 @@ export async function prepareDeliveries(
   const workspaceIds = workspacesOf(candidates.map(({ source }) => source));
   // Statements after the lock of the subscriptions: they see the intervals of the statuses that are locked. The queues
   // are counted by a statement after the lock of their workspaces.
-  const [active, , lengths, [time]] = await runTogether(trx, [
+  const [active, , lengths, [time]] = await runPipeline(trx, [
     activeStatement(candidates),
     lockStatement(workspaceIds),
     lengthsStatement(workspaceIds),

@@ -107,7 +107,7 @@ export function webhookMetrics(options: {
       registers,
     }),
     undecryptable: new Gauge({
-      name: 'tocsin_webhook_unopened_boxes',
+      name: 'tocsin_webhook_undecryptable_values',
       help: 'Secrets and URLs of receivers that no configured key decrypts',
       labelNames: ['kind'],
       registers,

@@ -11,15 +11,15 @@ export interface ChatConnection {
 interface ConnectionRow {
   workspace_id: number;
   key_id: string;
-  token_box: Buffer;
+  token_ciphertext: Buffer;
   channel_template: string;
 }
 
-const COLUMNS = ['workspace_id', 'key_id', 'token_box', 'channel_template'] as const;
+const COLUMNS = ['workspace_id', 'key_id', 'token_ciphertext', 'channel_template'] as const;
 
 const toConnection = (row: ConnectionRow): ChatConnection => ({
   workspaceId: row.workspace_id,
-  token: { keyId: row.key_id, ciphertext: row.token_box },
+  token: { keyId: row.key_id, ciphertext: row.token_ciphertext },
   channelTemplate: row.channel_template,
 });
 
@@ -53,7 +53,7 @@ export function chatConnectionStore(db: Knex) {
         .insert({
           workspace_id: workspaceId,
           key_id: token.keyId,
-          token_box: token.ciphertext,
+          token_ciphertext: token.ciphertext,
           channel_template: channelTemplate,
           updated_at: now,
         })
@@ -80,7 +80,7 @@ export function chatConnectionStore(db: Knex) {
     async replaceToken(workspaceId: number, { keyId, ciphertext }: Sealed): Promise<void> {
       await db('chat_connections')
         .where({ workspace_id: workspaceId })
-        .update({ key_id: keyId, token_box: ciphertext });
+        .update({ key_id: keyId, token_ciphertext: ciphertext });
     },
   };
 }

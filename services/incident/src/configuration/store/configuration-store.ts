@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
 import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
@@ -63,7 +63,7 @@ export async function committedTiersVersion(database: Knex, workspaceId: number)
     text: 'select tiers_version as version from configurations where workspace_id = $1',
     values: [workspaceId],
   };
-  const [, [row]] = await runTogether<[unknown, { version: number }]>(database, [lockConfiguration(workspaceId), read]);
+  const [, [row]] = await runPipeline<[unknown, { version: number }]>(database, [lockConfiguration(workspaceId), read]);
   return row?.version ?? 0;
 }
 

@@ -17,7 +17,7 @@ const FIND_LATE = `
   where incident.number > coalesce(counter.last, 0)`;
 
 /** What takes longer than this is a fault. */
-const PATIENCE = `'10 minutes'`;
+const SUSPECT_AFTER = `'10 minutes'`;
 
 /** Counters of incident numbers and of stored bytes, for an operator. */
 export function counterStore(db: Knex) {
@@ -54,10 +54,10 @@ export function counterStore(db: Knex) {
         `select counter.workspace_id from incident_counters as counter
          left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
          where counter.workspace_id = any(:ids::bigint[]) and counter.last > 0 and (
-           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${PATIENCE}::interval
+           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${SUSPECT_AFTER}::interval
            or stored.workspace_id is null and exists (
              select from incidents where incidents.workspace_id = counter.workspace_id
-             and incidents.created_at < now() - ${PATIENCE}::interval))
+             and incidents.created_at < now() - ${SUSPECT_AFTER}::interval))
          order by 1`,
         { ids: workspaceIds },
       );

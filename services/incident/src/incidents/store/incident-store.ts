@@ -18,7 +18,7 @@ export const lockIncident = (workspaceId: number, id: number): PreparedStatement
 });
 
 /** Returns the row of `lockIncident`. @throws DomainError `not_found` */
-export function oneIncident(rows: readonly unknown[] | undefined): VersionedIncident {
+export function requireIncident(rows: readonly unknown[] | undefined): VersionedIncident {
   const [incident] = (rows ?? []) as VersionedIncident[];
   if (incident === undefined) throw notFound('The incident');
   return incident;
@@ -46,7 +46,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
     ]);
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<VersionedIncident> => oneIncident(await rowsOf(id)),
+    get: async (id: number): Promise<VersionedIncident> => requireIncident(await rowsOf(id)),
 
     /** @throws DomainError `not_found` */
     async getVersion(id: number): Promise<IncidentVersion> {
@@ -60,7 +60,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
-      oneIncident(
+      requireIncident(
         await runPrepared(db, 'get-incident-by-number', `${SELECT} where workspace_id = $1 and number = $2`, [
           workspaceId,
           number,
@@ -82,7 +82,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> => {
       const { name, text, values } = lockIncident(workspaceId, id);
-      return oneIncident(await runPrepared(db, name, text, [...values]));
+      return requireIncident(await runPrepared(db, name, text, [...values]));
     },
   };
 }

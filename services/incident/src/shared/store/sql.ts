@@ -47,7 +47,7 @@ export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sq
 export const run = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
   runOnce<Row>(db, withNumbers(text), [...values]);
 
-/** A statement for `runTogether`. @param named what `namesFirst` returned */
+/** A statement for `runPipeline`. @param named what `namesFirst` returned */
 export const statementOf = <Row>(named: ReturnType<typeof namesFirst>, { text, values }: Sql): PreparedStatement<Row> =>
   named(withNumbers(text), [...values]) as PreparedStatement<Row>;
 

@@ -25,11 +25,7 @@ export function checkRoomForNote({ eventCount }: Timeline, quota: number | null)
 }
 
 /** Returns the first events, as many as the incident may have. @throws DomainError if it may have none */
-export function fittingEvents<Event>(
-  { eventCount }: Timeline,
-  events: readonly Event[],
-  quota: number | null,
-): Event[] {
+export function limitToQuota<Event>({ eventCount }: Timeline, events: readonly Event[], quota: number | null): Event[] {
   checkRoomForEvent({ eventCount }, quota);
   return events.slice(0, quota === null ? events.length : quota - eventCount);
 }

@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 
 /** A file of a timeline event. Another system stores it; this service only reads the record. */
@@ -43,6 +43,6 @@ export const toAttachment = (row: AttachmentRow): Attachment => mapping.toEntity
 
 /** Returns the attachments of an event in the order of their creation. */
 export async function attachmentsOf(db: Knex, eventId: number): Promise<Attachment[]> {
-  const [rows] = await runTogether(db, [selectAttachments([eventId])]);
+  const [rows] = await runPipeline(db, [selectAttachments([eventId])]);
   return rows.map(toAttachment);
 }

@@ -1,6 +1,6 @@
 import { invalidRequest, notFound, throttleByWorkspace } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
-import { type Knex, namesFirst, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, namesFirst, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
@@ -68,7 +68,7 @@ export function timelineReader(database: Knex) {
     const { incidentId, filters } = query;
     const key = JSON.stringify([incidentId, filters.startedFrom, filters.startedTo]);
     const keptTags = kept.get(key);
-    const [rows] = await runTogether(database, [
+    const [rows] = await runPipeline(database, [
       selectPage(query, { isTurn, keptRevision: keptTags?.revision ?? null }),
     ]);
     const [first] = rows;
@@ -90,7 +90,7 @@ export function timelineReader(database: Knex) {
 
   const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
     if (eventIds.length === 0) return [];
-    const [rows] = await runTogether(database, [selectAttachments(eventIds)]);
+    const [rows] = await runPipeline(database, [selectAttachments(eventIds)]);
     return rows.map(toAttachment);
   };
 

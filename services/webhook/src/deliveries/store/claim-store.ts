@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../../queue/domain/delivery.ts';
 import type { Destination } from '../../requests/domain/limits.ts';
@@ -95,7 +95,7 @@ const LEASE = `
   returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
     deliveries.attempts, deliveries.failed_attempts, deliveries.internal_failures, deliveries.deadline_at,
     deliveries.redelivery, deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
-    subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_box`;
+    subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_ciphertext`;
 
 interface LeaseRow {
   id: number;
@@ -115,7 +115,7 @@ interface LeaseRow {
   host: string;
   origin: string;
   url_key_id: string;
-  url_box: Buffer;
+  url_ciphertext: Buffer;
 }
 
 interface CandidateRow {
@@ -161,7 +161,7 @@ export async function findCandidates(
   now: Instant,
   { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
 ): Promise<Candidate[]> {
-  const [first, rest] = await runTogether(trx, [
+  const [first, rest] = await runPipeline(trx, [
     candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
     candidatesBetween([0, after], now, exhausted),
   ]);
@@ -194,7 +194,7 @@ export const toClaim = (row: LeaseRow): Claim => ({
   subscriptionId: row.subscription_id,
   host: row.host,
   origin: row.origin,
-  url: { keyId: row.url_key_id, ciphertext: row.url_box },
+  url: { keyId: row.url_key_id, ciphertext: row.url_ciphertext },
   eventId: row.event_id,
   body: row.body,
   requestId: row.request_id,
@@ -226,7 +226,7 @@ const CONFIRM = `
     insert into host_addresses (host, ip, seen_at) select host, ip, now from counted
     on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
   )
-  select counted.now, secrets.key_id, secrets.box from counted
+  select counted.now, secrets.key_id, secrets.ciphertext from counted
   join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > counted.now)
   order by secrets.id desc`;
 

@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPrepared, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { lockFeeds } from './feed-writer.ts';
 
@@ -84,7 +84,7 @@ async function deleteUpTo(database: Knex, deletions: readonly Deletion[]): Promi
   let deleted = 0;
   for (let end = deletions.length; end > 0; end -= WORKSPACES) {
     const some = deletions.slice(Math.max(0, end - WORKSPACES), end);
-    const [, feeds] = await runTogether(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
+    const [, feeds] = await runPipeline(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
     for (const { events } of feeds) deleted += events;
   }
   return deleted;

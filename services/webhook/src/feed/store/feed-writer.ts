@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { currentTime } from '../../shared/store/time.ts';
 
@@ -96,7 +96,7 @@ export async function withMissingFeeds(
     .insert(missing.map((id) => ({ workspace_id: id })))
     .onConflict()
     .ignore();
-  const [all] = await runTogether(trx, [lockFeeds(workspaceIds)]);
+  const [all] = await runPipeline(trx, [lockFeeds(workspaceIds)]);
   return all;
 }
 

@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runTogether, runPrepared } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   type AttemptResult,
@@ -135,7 +135,7 @@ export function deliveryStore(db: Knex) {
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
-      const [[row]] = await runTogether(db, [lengthsStatement([workspaceId])]);
+      const [[row]] = await runPipeline(db, [lengthsStatement([workspaceId])]);
       return row?.length ?? 0;
     },
 

@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runTogether, runPrepared } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   budget,
@@ -164,12 +164,12 @@ export function limitStore(db: Knex) {
   return {
     /** Locks the limits until the transaction ends. */
     async lock(): Promise<void> {
-      await runTogether(db, [limitStatements.lock()]);
+      await runPipeline(db, [limitStatements.lock()]);
     },
 
     /** What the limits allow at `now`. */
     async budget(kind: RequestKind, { now, limits }: { now: Instant; limits: RequestLimits }): Promise<Budget> {
-      const [windows, slots] = await runTogether(db, [
+      const [windows, slots] = await runPipeline(db, [
         limitStatements.usedWindows(now),
         limitStatements.usedSlots(now),
       ]);
@@ -178,7 +178,7 @@ export function limitStore(db: Knex) {
 
     /** Takes slots, and counts their requests in the windows of `now`. */
     async openSlots(slots: readonly Slot[], now: Instant): Promise<void> {
-      if (slots.length > 0) await runTogether(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
+      if (slots.length > 0) await runPipeline(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
     },
 
     /** Undefined when the slot was released or its lease has expired. */
@@ -190,7 +190,7 @@ export function limitStore(db: Knex) {
     /** Frees the slot of a request that was not sent, and removes it from its windows. */
     async releaseSlot(slot: HeldSlot): Promise<void> {
       const keys = windowKeys(slot.kind, slot);
-      await runTogether(db, [
+      await runPipeline(db, [
         closeSlot(slot.token),
         {
           name: 'uncount-request',
@@ -202,7 +202,7 @@ export function limitStore(db: Knex) {
 
     /** Frees the slot of a finished request. Does not need the lock, because it only frees capacity. */
     async closeSlot(token: string): Promise<void> {
-      await runTogether(db, [closeSlot(token)]);
+      await runPipeline(db, [closeSlot(token)]);
     },
 
     /** The address that a host had when it was last resolved. */

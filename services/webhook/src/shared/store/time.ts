@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Clock, Instant } from '@tocsin/runtime';
 
 /** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
@@ -25,7 +25,7 @@ export const timeStatement = (parameter: Instant | null): PreparedStatement<{ no
 
 export const databaseTime: Time = Object.assign(
   async (db: Knex) => {
-    const [[row]] = await runTogether(db, [timeStatement(null)]);
+    const [[row]] = await runPipeline(db, [timeStatement(null)]);
     return (row as { now: Instant }).now;
   },
   { parameter: () => null },

@@ -23,13 +23,13 @@ interface CiphertextRow {
   row_id: number | string;
   subscription_id: string;
   key_id: string;
-  box: Buffer;
+  ciphertext: Buffer;
 }
 
 /** Where each kind is stored. */
 const LOCATIONS = {
-  secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'box' },
-  url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_box' },
+  secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext' },
+  url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext' },
 } as const;
 
 /** Signing secrets and receiver URLs by the key that encrypted them, over a pool or a transaction. */
@@ -37,7 +37,9 @@ export function ciphertextStore(db: Knex) {
   return {
     async hasAny(): Promise<boolean> {
       const secret: unknown = await db('secrets').first('id');
-      return secret !== undefined || (await db('subscriptions').whereNotNull('url_box').first('id')) !== undefined;
+      return (
+        secret !== undefined || (await db('subscriptions').whereNotNull('url_ciphertext').first('id')) !== undefined
+      );
     },
 
     /** The next ID, in the database's order, of a key that encrypted any row. */
@@ -63,12 +65,12 @@ export function ciphertextStore(db: Knex) {
         .limit(limit)
         .forUpdate()
         .skipLocked()
-        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, box: bytes });
+        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, ciphertext: bytes });
       return rows.map((row) => ({
         kind,
         rowId: row.row_id,
         subscriptionId: row.subscription_id,
-        sealed: { keyId: row.key_id, ciphertext: row.box },
+        sealed: { keyId: row.key_id, ciphertext: row.ciphertext },
       }));
     },
 
@@ -79,12 +81,12 @@ export function ciphertextStore(db: Knex) {
         .whereNotNull(keyId)
         .orderBy(kind === 'url' ? 'seq' : 'id', 'desc')
         .limit(limit)
-        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, box: bytes });
+        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, ciphertext: bytes });
       return rows.map((row) => ({
         kind,
         rowId: row.row_id,
         subscriptionId: row.subscription_id,
-        sealed: { keyId: row.key_id, ciphertext: row.box },
+        sealed: { keyId: row.key_id, ciphertext: row.ciphertext },
       }));
     },
 

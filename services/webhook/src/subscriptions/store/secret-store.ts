@@ -3,13 +3,13 @@ import type { Instant, Sealed } from '@tocsin/runtime';
 
 export interface SecretRow {
   key_id: string;
-  box: Buffer;
+  ciphertext: Buffer;
 }
 
-export const toSealed = ({ key_id: keyId, box }: SecretRow): Sealed => ({ keyId, ciphertext: box });
+export const toSealed = ({ key_id: keyId, ciphertext }: SecretRow): Sealed => ({ keyId, ciphertext });
 
 const VALID_AT = `
-  select key_id, box from secrets
+  select key_id, ciphertext from secrets
   where subscription_id = $1 and (expires_at is null or expires_at > $2) order by id desc`;
 
 /** The signing secrets of one subscription: the current one and, until its overlap ends, the previous one. */
@@ -20,7 +20,7 @@ export function secretStore(db: Knex, subscriptionId: string) {
       await db('secrets').insert({
         subscription_id: subscriptionId,
         key_id: sealed.keyId,
-        box: sealed.ciphertext,
+        ciphertext: sealed.ciphertext,
         created_at: now,
       });
     },

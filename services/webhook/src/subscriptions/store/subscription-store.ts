@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runTogether } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
@@ -109,7 +109,11 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
     },
 
     async insert(subscription: Subscription, url: Sealed): Promise<void> {
-      await db('subscriptions').insert({ ...toRow(subscription), url_key_id: url.keyId, url_box: url.ciphertext });
+      await db('subscriptions').insert({
+        ...toRow(subscription),
+        url_key_id: url.keyId,
+        url_ciphertext: url.ciphertext,
+      });
     },
 
     /** Updates a subscription that this transaction has locked. */
@@ -121,13 +125,18 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
     async findUrl(id: string): Promise<Sealed | undefined> {
       const row = await db('subscriptions')
         .where({ workspace_id: workspaceId, id })
-        .first<{ url_key_id: string | null; url_box: Buffer | null } | undefined>('url_key_id', 'url_box');
-      if (row === undefined || row.url_key_id === null || row.url_box === null) return undefined;
-      return { keyId: row.url_key_id, ciphertext: row.url_box };
+        .first<{ url_key_id: string | null; url_ciphertext: Buffer | null } | undefined>(
+          'url_key_id',
+          'url_ciphertext',
+        );
+      if (row === undefined || row.url_key_id === null || row.url_ciphertext === null) return undefined;
+      return { keyId: row.url_key_id, ciphertext: row.url_ciphertext };
     },
 
     async deleteUrl(id: string): Promise<void> {
-      await db('subscriptions').where({ workspace_id: workspaceId, id }).update({ url_key_id: null, url_box: null });
+      await db('subscriptions')
+        .where({ workspace_id: workspaceId, id })
+        .update({ url_key_id: null, url_ciphertext: null });
     },
   };
 }
@@ -186,7 +195,7 @@ const LOCK_WORKSPACES = `
  * workspaces are locked in the order of their IDs, so that transactions cannot wait for each other in a circle.
  */
 export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readonly number[]): Promise<void> {
-  await runTogether(trx, [lockStatement(workspaceIds)]);
+  await runPipeline(trx, [lockStatement(workspaceIds)]);
 }
 
 /** What `lockWorkspaces` runs. */

@@ -1,15 +1,15 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { countAfterRound, type CountedEdition, type Edition } from '../src/domain/editions.ts';
+import { countAfterRound, type CountedVersion, type DescriptionVersion } from '../src/domain/description-versions.ts';
 
 const RULES = { max: 4, absentRounds: 6 };
-let counted: readonly CountedEdition<Edition>[];
+let counted: readonly CountedVersion<DescriptionVersion>[];
 beforeEach(() => {
-  counted = [{ edition: { id: 'baked' }, absentRounds: 0 }];
+  counted = [{ version: { id: 'baked' }, absentRounds: 0 }];
 });
 
-const current = () => counted.map(({ edition }) => edition.id);
+const current = () => counted.map(({ version }) => version.id);
 
-/** A round of reads for each argument; it sees these editions. */
+/** A round of reads for each argument; it sees these versions. */
 function read(...rounds: (string | string[])[]): void {
   for (const round of rounds) {
     counted = countAfterRound(
@@ -21,7 +21,7 @@ function read(...rounds: (string | string[])[]): void {
 }
 const times = (count: number, id: string) => Array.from({ length: count }, () => id);
 
-test('a new edition counts at once, as the newest; the previous one until it was absent long enough', () => {
+test('a new version counts at once, as the newest; the previous one until it was absent long enough', () => {
   read('two');
   expect(current()).toEqual(['two', 'baked']);
   read(...times(RULES.absentRounds - 2, 'two'));
@@ -64,7 +64,7 @@ test('too many do not count; one does when there is room', () => {
 
 test('a new one in every round: never more than the maximum', () => {
   for (let count = 0; count < 1_000; count += 1) {
-    read(`edition-${count}`);
+    read(`version-${count}`);
     expect(current().length).toBeLessThanOrEqual(RULES.max);
   }
   read(...times(20, 'final'));
