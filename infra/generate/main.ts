@@ -1,6 +1,7 @@
 /**
  * `npm run generate` writes every generated file that differs from its sources, and with `--package` only those of
- * `@tocsin/events`, which are not committed: what tests, checks or packs the package runs this first.
+ * the packages for clients, `@tocsin/events` and `@tocsin/sdk`, which are not committed: what tests, checks or packs these
+ * runs this first.
  * `npm run check:generated` writes nothing, and fails naming the stale files.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { guidesFile } from './guides.ts';
 import { kubernetesFiles } from './kubernetes.ts';
 import { openApiFile } from './openapi.ts';
 import { prometheusRuleFile } from './prometheus-rule.ts';
+import { sdkFiles, sdkTypeFiles } from './sdk.ts';
 
 /** A generated file: the same sources give the same text. */
 interface GeneratedFile {
@@ -32,10 +34,11 @@ const COMMITTED: readonly GeneratedFile[] = [
   dockerfile,
   composeFile,
   ...kubernetesFiles,
+  ...sdkFiles,
 ];
 const check = process.argv.includes('--check');
 const onlyPackage = process.argv.includes('--package');
-const files = [...(onlyPackage ? [] : COMMITTED), ...(check ? [] : eventsPackageFiles)];
+const files = [...(onlyPackage ? [] : COMMITTED), ...(check ? [] : [...eventsPackageFiles, ...sdkTypeFiles])];
 
 let upToDate = 0;
 for (const { file, generate } of files) {

@@ -8,13 +8,18 @@ const SCALARS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The TypeScript type of the values of a tolerant schema, as source text that is indented by `depth` steps. */
+/**
+ * The TypeScript type of the values of a schema, as source text that is indented by `depth` steps. A `$ref` is the name
+ * of a type.
+ */
 export function typeOf(schema: JsonSchema, depth = 0): string {
-  const { type, anyOf } = schema;
+  const { type, anyOf, $ref } = schema;
+  if (typeof $ref === 'string') return $ref;
   if ('const' in schema) return literal(schema.const);
   if (anyOf !== undefined) return union(anyOf.map((option) => typeOf(option, depth)));
   if (type === undefined) return 'unknown';
   if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, depth)));
+  if (schema.enum !== undefined) return union(schema.enum.map(literal));
   // The known values, for completion; others are allowed.
   if (schema.examples !== undefined) return union([...schema.examples.map(literal), `(${scalar(type)} & {})`]);
   if (type === 'array') return arrayOf(typeOf(schema.items ?? {}, depth));

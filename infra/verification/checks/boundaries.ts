@@ -25,13 +25,13 @@ async function inspect(baseDir: string): Promise<{ modules: number; violations: 
       validate: true,
       doNotFollow: { path: 'node_modules/' },
       // Not committed.
-      exclude: { path: ['^shared/events-client/(?:dist|src/generated)/', '^[.]/generated/'] },
+      exclude: { path: ['^(?:shared/[^/]+|infra/cli)/(?:dist|src/generated)/', '^[.]{1,2}/generated/'] },
       // Imports of types count as well.
       tsPreCompilationDeps: true,
     },
     {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'default'],
+      conditionNames: ['tocsin-source', 'import', 'node', 'default'],
       extensions: ['.ts', '.mjs', '.js', '.json'],
     },
   );

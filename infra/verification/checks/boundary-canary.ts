@@ -41,6 +41,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres
   'shared/runtime/src/index.ts': ['../../../infra/embedded/main.ts'], // no-import-of-infra, package-runtime
   'shared/safe-http/src/index.ts': ['../../runtime/src/index.ts'], // package-safe-http
+  'shared/sdk/src/index.ts': ['node:fs', '../../contracts/src/index.ts'], // sdk-on-nothing, package-sdk
   'shared/service-host/src/index.ts': ['../../testing/src/index.ts'], // package-service-host
   'shared/testing/src/index.ts': ['../../../services/alpha/src/config.ts'], // package-testing
   'shared/tracing/src/index.ts': ['../../testing/src/index.ts'], // package-tracing

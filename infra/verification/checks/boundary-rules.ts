@@ -57,8 +57,8 @@ const DOCUMENTATION = '^(?:gateway|services/[^/]+)/src/(?:http/|[^/]+/http/)(?:d
 /** Worker threads start from their own file; no module imports it. */
 const WORKER_THREADS = '^services/[^/]+/src/[^/]+/clients/[^/]+-worker[.]ts$';
 
-/** The package that other systems install; nothing in the repository imports it. */
-const CLIENT_PACKAGE = '^shared/events-client/src/index[.]ts$';
+/** The packages that other systems install. */
+const CLIENT_PACKAGE = '^shared/(?:events-client|sdk)/src/index[.]ts$';
 
 /** Which modules may import which (CONTRIBUTING.md); paths are relative to the repository. */
 export const BOUNDARY_RULES: IForbiddenRuleType[] = [
@@ -142,6 +142,13 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     'the package for consumers is installed outside of the repository, with one dependency',
     { path: '^shared/events-client/src/' },
     { dependencyTypesNot: ['local', 'core'], pathNot: 'node_modules/amqplib/' },
+  ),
+  sharedPackage('sdk'),
+  rule(
+    'sdk-on-nothing',
+    'the client of the API runs in browsers too, and without another package',
+    { path: '^shared/sdk/src/' },
+    { dependencyTypesNot: ['local', 'type-only'] },
   ),
   sharedPackage('runtime'),
   sharedPackage('safe-http'),

@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { SCOPES } from '@tocsin/contracts';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import type { JsonSchema } from './tolerant-schema.ts';
+
+/** The part of an OpenAPI document that the generators read. */
+interface Description {
+  components: { schemas: Record<string, JsonSchema> };
+  paths: Record<string, Record<string, DescribedOperation>>;
+}
+
+interface DescribedOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  deprecated?: boolean;
+  parameters?: (Omit<Parameter, 'required'> & { in: 'path' | 'query' | 'header'; required?: boolean })[];
+  requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema; example?: unknown } } };
+  responses: Record<
+    string,
+    { headers?: Record<string, unknown>; content?: { 'application/json': { schema: JsonSchema } } }
+  >;
+  'x-tocsin-scope': string | string[];
+  'x-deadline-seconds': number;
+}
+
+export interface Parameter {
+  name: string;
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+}
+
+/** An operation of the API as clients see it. */
+export interface Operation {
+  id: string;
+  /** The names in clients: `incidents.create`. */
+  resource: string;
+  verb: string;
+  method: string;
+  path: string;
+  summary: string;
+  description: string;
+  isDeprecated: boolean;
+  /** One of them is enough; empty: any key may call it. */
+  scopes: readonly string[];
+  /** Of the path, in its order. */
+  params: readonly Parameter[];
+  /** Without `validate_only`, which every write has. */
+  query: readonly Parameter[];
+  body: { schema: JsonSchema; required: boolean; example: unknown } | undefined;
+  /** Of a write that has an effect, and of one that is only validated. */
+  reply: JsonSchema | undefined;
+  validatedReply: JsonSchema | undefined;
+  isKeyed: boolean;
+  hasRevision: boolean;
+  /** The property of the response that is the one resource, and of a page that has its rows. */
+  item: string | undefined;
+  rows: string | undefined;
+  /** Seconds. */
+  deadline: number;
+}
+
+/** The resources in clients, by the noun that the IDs of their operations contain; longer nouns come first. */
+const RESOURCES = [
+  ['IdempotencyKey', 'idempotencyKeys'],
+  ['TimelineEvent', 'timeline'],
+  ['ApiKey', 'apiKeys'],
+  ['AuditLog', 'auditLog'],
+  ['Incident', 'incidents'],
+  ['CustomField', 'customFields'],
+  ['Configuration', 'configuration'],
+  ['Service', 'services'],
+  ['Webhook', 'webhooks'],
+  ['Event', 'events'],
+  ['Team', 'teams'],
+  ['User', 'users'],
+  ['Me', 'me'],
+] as const;
+
+/** Reads the API descriptions, which are generated before, of all apps. */
+export async function readApi(): Promise<{ schemas: Record<string, JsonSchema>; operations: Operation[] }> {
+  const descriptions = await Promise.all(
+    APP_NAMES.map(
+      async (name) =>
+        JSON.parse(await readFile(path.join(ROOT, APPS[name].folder, 'openapi.json'), 'utf8')) as Description,
+    ),
+  );
+  return {
+    schemas: Object.assign({}, ...descriptions.map(({ components }) => components.schemas)) as Record<
+      string,
+      JsonSchema
+    >,
+    operations: descriptions.flatMap(({ paths }) =>
+      Object.entries(paths).flatMap(([url, methods]) =>
+        Object.entries(methods).map(([method, described]) => operationOf(method.toUpperCase(), url, described)),
+      ),
+    ),
+  };
+}
+
+function operationOf(method: string, url: string, described: DescribedOperation): Operation {
+  const parameters = (place: string) =>
+    (described.parameters ?? [])
+      .filter((parameter) => parameter.in === place && parameter.name !== 'validate_only')
+      .map(({ name, required = false, description, schema }) => ({ name, required, description, schema }));
+  const headers = parameters('header').map(({ name }) => name);
+  const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'))?.[1];
+  const schema = success?.content?.['application/json'].schema;
+  const [reply, validatedReply] = schema?.anyOf ?? [schema];
+  const properties = Object.entries(reply?.properties ?? {});
+  const query = parameters('query');
+  const isPage = query.some(({ name }) => name === 'cursor');
+  const body = described.requestBody?.content['application/json'];
+  const scopes = [described['x-tocsin-scope']].flat();
+  return {
+    id: described.operationId,
+    ...namesOf(described),
+    method,
+    path: url,
+    summary: described.summary,
+    description: described.description,
+    isDeprecated: described.deprecated === true,
+    scopes: scopes.length === SCOPES.length ? [] : scopes,
+    params: parameters('path'),
+    query,
+    body: body && { schema: body.schema, required: described.requestBody?.required === true, example: body.example },
+    reply,
+    validatedReply,
+    isKeyed: headers.includes('Idempotency-Key'),
+    hasRevision: headers.includes('If-Service-Resource-Version'),
+    item: 'Service-Resource-Version' in (success?.headers ?? {}) ? properties[0]?.[0] : undefined,
+    rows: isPage ? properties.find(([, { type }]) => type === 'array')?.[0] : undefined,
+    deadline: described['x-deadline-seconds'],
+  };
+}
+
+/** `createTimelineEvent` is `timeline.create`: the verb is the ID without the noun of the resource. */
+function namesOf({ operationId, tags }: DescribedOperation): { resource: string; verb: string } {
+  for (const [noun, resource] of RESOURCES) {
+    const verb = operationId.replace(new RegExp(`${noun}s?(?=[A-Z]|$)`), '');
+    if (verb !== operationId) return { resource, verb };
+  }
+  if (tags.includes('Configuration')) return { resource: 'configuration', verb: operationId };
+  throw new Error(`the generator knows no resource for ${operationId}: add its noun to RESOURCES`);
+}

@@ -1,0 +1,164 @@
+import type { Api } from './generated/api.ts';
+import { PreconditionFailedError } from './error-classes.ts';
+import { type FollowOptions, type FollowedEvent, followEvents } from './follow-events.ts';
+import { OPERATIONS } from './operations.ts';
+import type { CallOptions, KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
+import { Pages } from './pages.ts';
+import { type ApiResponse, type Query, sendRequest } from './request.ts';
+import { backoff, pause } from './retry.ts';
+
+/** An operation as the table has it. */
+export interface OperationEntry {
+  /** Its place in the client: `incidents.create`. */
+  readonly name: string;
+  readonly method: string;
+  /** With `{parameters}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Seconds. */
+  readonly deadline: number;
+  /** One of them is enough; without, any key may call it. */
+  readonly scopes?: readonly string[];
+  /** Whether a call has a query or a body. */
+  readonly input?: 'query' | 'body';
+  readonly isKeyed?: boolean;
+  readonly hasRevision?: boolean;
+  /** The property of the response that is the resource. */
+  readonly item?: string;
+  /** The property of a page that has its rows. */
+  readonly rows?: string;
+}
+
+/** A request of `tocsin.request`. */
+export interface AnyRequest extends CallOptions {
+  query?: Query | undefined;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The changes that `…With` tries, if nothing else is said. */
+const ATTEMPTS = 20;
+/** Milliseconds at most between two of them. */
+const LONGEST_PAUSE = 1_000;
+
+interface Core {
+  /**
+   * Sends any request of the API, once unless it is a GET or has an `Idempotency-Key`.
+   * @param path from `/api/v1` on
+   */
+  request(method: string, path: string, request?: AnyRequest): Promise<ApiResponse>;
+}
+
+interface Following {
+  /**
+   * Follows the event feed, over any failure of the connection, until the signal ends it: each event with the cursor
+   * behind it. Store the cursor with what you make of the event, and begin behind it (`after`) the next time.
+   * @throws CursorExpiredError when events behind the cursor are deleted, and other refusals
+   */
+  follow(options?: FollowOptions): AsyncGenerator<FollowedEvent, void, undefined>;
+}
+
+/** A client of one workspace: a resource for each kind of things, and a method for each operation. */
+export type Tocsin = Core & Api & { readonly events: Following };
+
+type Method = (...args: unknown[]) => unknown;
+
+class Client implements Core {
+  readonly #options: TocsinOptions;
+
+  constructor(options: TocsinOptions) {
+    this.#options = options;
+    const resources: Record<string, Record<string, Method>> = {};
+    for (const operation of Object.values<OperationEntry>(OPERATIONS)) {
+      const [resource = '', verb = ''] = operation.name.split('.');
+      const methods = (resources[resource] ??= {});
+      methods[verb] = this.#methodOf(operation);
+      if (operation.hasRevision === true)
+        methods[`${verb}With`] = async (...args) => this.#updateWith(methods, operation, args);
+    }
+    (resources['events'] ??= {})['follow'] = (follow) => followEvents(options, follow as FollowOptions | undefined);
+    Object.assign(this, resources);
+  }
+
+  async request(method: string, path: string, { query, body, headers, ...options }: AnyRequest = {}) {
+    const keys = Object.keys(headers ?? {}).map((name) => name.toLowerCase());
+    const isRepeatable = ['GET', 'HEAD'].includes(method) || keys.includes('idempotency-key');
+    return sendRequest(this.#options, { ...{ method, path, query, body, headers, isRepeatable, options } });
+  }
+
+  #methodOf(operation: OperationEntry): Method {
+    const { rows, input } = operation;
+    const count = parametersOf(operation.path).length;
+    return (...args) => {
+      const params = args.slice(0, count);
+      const [data, options] = input === undefined ? [undefined, args[count]] : [args[count], args[count + 1]];
+      const call = async (query: Query) => this.#call(operation, params, { query, data, options });
+      if (rows === undefined) return call(input === 'query' ? ((data ?? {}) as Query) : {});
+      return new Pages(rows, async (cursor) => call({ ...(data as Query), ...(cursor !== undefined && { cursor }) }));
+    };
+  }
+
+  async #call(
+    operation: OperationEntry,
+    params: readonly unknown[],
+    { query, data, options }: { query: Query; data: unknown; options: unknown },
+  ): Promise<unknown> {
+    const { method, deadline, input, isKeyed, hasRevision } = operation;
+    const { validateOnly, idempotencyKey, ifRevision, ...call } = (options ?? {}) as Partial<
+      KeyedOptions & RevisionOptions
+    >;
+    const key = isKeyed === true && validateOnly !== true ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const { body } = await sendRequest(this.#options, {
+      ...{ method, deadline, options: call },
+      path: fill(operation.path, params),
+      query: { ...query, ...(validateOnly === true && { validate_only: true }) },
+      body: input === 'body' ? (data ?? {}) : undefined,
+      headers: {
+        ...(key !== undefined && { 'Idempotency-Key': key }),
+        ...(hasRevision === true && ifRevision !== undefined && { 'If-Service-Resource-Version': String(ifRevision) }),
+      },
+      isRepeatable: method === 'GET' || validateOnly === true || key !== undefined,
+    });
+    return body;
+  }
+
+  /** Reads, changes and writes; again while another writer was faster. */
+  async #updateWith(
+    methods: Record<string, Method>,
+    { item = '', path, name }: OperationEntry,
+    args: readonly unknown[],
+  ): Promise<unknown> {
+    const params = args.slice(0, parametersOf(path).length);
+    const [change, given = {}] = args.slice(params.length) as [(current: unknown) => unknown, UpdateOptions?];
+    const { attempts = ATTEMPTS, ...options } = given;
+    const write = methods[name.slice(name.indexOf('.') + 1)];
+    for (let attempt = 1; ; attempt += 1) {
+      const read = (await methods['get']?.(...params, options)) as Record<string, { revision: number }>;
+      const current = read[item];
+      const patch = await change(current);
+      if (patch === undefined) return read;
+      try {
+        return await write?.(...params, patch, { ...options, ifRevision: current?.revision });
+      } catch (error) {
+        if (!(error instanceof PreconditionFailedError) || attempt >= attempts) throw error;
+        await pause(backoff(Math.min(attempt - 1, 3), LONGEST_PAUSE) / 5, options.signal);
+      }
+    }
+  }
+}
+
+const parametersOf = (path: string): readonly string[] => path.match(/\{\w+\}/g) ?? [];
+
+function fill(path: string, params: readonly unknown[]): string {
+  const left = [...params];
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = left.shift();
+    // An empty or missing one would name another resource.
+    if ((typeof value !== 'string' && typeof value !== 'number') || value === '')
+      throw new TypeError(`${name} of ${path} must be a text or a number`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** A client of a workspace. */
+export const Tocsin = Client as unknown as new (options: TocsinOptions) => Tocsin;

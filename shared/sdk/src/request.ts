@@ -1,0 +1,170 @@
+import { ERROR_CLASSES } from './error-classes.ts';
+import { ConnectionError, type ErrorProperties, TocsinError, UnexpectedResponseError } from './errors.ts';
+import type { CallOptions, TocsinOptions } from './options.ts';
+import { pause, waitBefore } from './retry.ts';
+
+/** How many repetitions a call has if nothing else is said. */
+const RETRIES = 5;
+
+/** Milliseconds that an attempt has beyond the deadline of the operation: for the way. */
+const WAY = 5_000;
+
+export type QueryValue = string | number | boolean | null | undefined;
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+
+/** One request, of which every attempt has the same bytes. */
+export interface ApiRequest {
+  method: string;
+  /** From `/api/v1` on, without a query. */
+  path: string;
+  query?: Query | undefined;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Seconds that the server may take. */
+  deadline?: number | undefined;
+  /** Whether it may be sent again although an earlier attempt may have had its effect. */
+  isRepeatable: boolean;
+  options?: CallOptions | undefined;
+}
+
+export interface ApiResponse {
+  status: number;
+  headers: Headers;
+  /** The parsed JSON; undefined if the body is empty. */
+  body: unknown;
+}
+
+/** Sends a request, again where that is safe. @throws TocsinError, or the reason of the signal */
+export async function sendRequest(client: TocsinOptions, request: ApiRequest): Promise<ApiResponse> {
+  const { options = {} } = request;
+  const retries = options.retries ?? client.retries ?? RETRIES;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await attemptOnce(client, request);
+    } catch (error) {
+      if (!(error instanceof TocsinError) || attempt >= retries) throw error;
+      const wait = waitBefore(error, attempt);
+      if (wait === undefined) throw error;
+      await pause(wait, options.signal);
+    }
+  }
+}
+
+async function attemptOnce(client: TocsinOptions, request: ApiRequest): Promise<ApiResponse> {
+  const { deadline = 30, options = {}, isRepeatable } = request;
+  const timeout = AbortSignal.timeout(options.timeout ?? client.timeout ?? deadline * 1_000 + WAY);
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
+  const response = await openResponse(client, request, signal);
+  const text = await reaching(request, signal, async () => response.text());
+  return { status: response.status, headers: response.headers, body: parse(text, response, isRepeatable) };
+}
+
+/** Sends a request once, and returns its response before the body. @throws TocsinError, or the reason of the signal */
+export async function openResponse(client: TocsinOptions, request: ApiRequest, signal: AbortSignal): Promise<Response> {
+  const url = urlOf(client.baseUrl, request);
+  const headers = new Headers({
+    Authorization: `Bearer ${client.token}`,
+    Accept: 'application/json',
+    ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
+    ...request.headers,
+  });
+  const body = request.body === undefined ? null : JSON.stringify(request.body);
+  const send = client.fetch ?? fetch;
+  const init = { method: request.method, headers, body, signal, redirect: 'error' } as const;
+  const response = await reaching(request, signal, async () => send(url, init));
+  if (response.ok) return response;
+  const text = await reaching(request, signal, async () => response.text());
+  throw errorOf(response, text, request.isRepeatable);
+}
+
+function urlOf(baseUrl: string, { path, query = {} }: ApiRequest): URL {
+  const url = new URL(baseUrl.replace(/\/$/, '') + path);
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
+    }
+  }
+  return url;
+}
+
+/** Carries out a part of a request, and turns what fails on the way into a `ConnectionError`. */
+async function reaching<Result>(
+  { isRepeatable, method, path, options }: ApiRequest,
+  signal: AbortSignal,
+  step: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await step();
+  } catch (cause) {
+    options?.signal?.throwIfAborted();
+    const properties = { cause, retryable: isRepeatable };
+    const what = `${method} ${path}`;
+    throw signal.aborted
+      ? new ConnectionError('timeout', `${what} got no response in time`, properties)
+      : new ConnectionError('connection_lost', `${what}: ${reasonOf(cause)}`, properties);
+  }
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
+  const reason = cause?.code ?? cause?.message ?? message;
+  return typeof reason === 'string' ? `cannot reach the server (${reason})` : 'cannot reach the server';
+}
+
+function parse(text: string, response: Response, retryable: boolean): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UnexpectedResponseError('unexpected_response', 'The response is not JSON', {
+      ...propertiesOf(response),
+      ...{ cause, retryable },
+    });
+  }
+}
+
+const propertiesOf = ({ status, headers }: Response): ErrorProperties => ({
+  status,
+  requestId: headers.get('x-request-id') ?? undefined,
+  retryAfter: secondsOf(headers.get('retry-after')),
+});
+
+const secondsOf = (text: string | null) => (text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined);
+
+interface ErrorBody {
+  code?: unknown;
+  message?: unknown;
+  field?: string;
+  details?: Record<string, unknown>;
+  request_id?: string;
+}
+
+function errorOf(response: Response, text: string, isRepeatable: boolean): TocsinError {
+  const body = readErrorBody(text);
+  const properties = propertiesOf(response);
+  const { status } = response;
+  // A refusal of 429 had no effect; another response of the server, or of a proxy, may have come after it.
+  const retryable = status === 429 || (isRepeatable && [408, 409, 500, 502, 503, 504].includes(status));
+  if (body === undefined) {
+    const message = `The response has status ${status} and is not of the API: is the address that of a workspace?`;
+    return new UnexpectedResponseError('unexpected_response', message, { ...properties, retryable });
+  }
+  const { code, message, field, details, request_id: requestId = properties.requestId } = body;
+  const Class = (ERROR_CLASSES as Readonly<Record<string, typeof TocsinError>>)[code] ?? TocsinError;
+  return new Class(code, message, {
+    ...properties,
+    ...{ field, details, requestId },
+    retryable: retryable && (status !== 409 || code === 'idempotency_in_progress'),
+  });
+}
+
+function readErrorBody(text: string): (ErrorBody & { code: string; message: string }) | undefined {
+  try {
+    const body = JSON.parse(text) as ErrorBody | null;
+    const { code, message } = body ?? {};
+    return typeof code === 'string' && typeof message === 'string' ? { ...body, code, message } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { OPERATIONS, Tocsin } from '../src/index.ts';
+import { type RecordingServer, startRecordingServer } from './recording-server.ts';
+
+interface Described {
+  operationId: string;
+  parameters?: { name: string; in: string; example?: unknown }[];
+  requestBody?: { content: Record<string, { example?: unknown }> };
+}
+
+const APPS = ['gateway', 'services/incident', 'services/catalog', 'services/custom-field', 'services/webhook'];
+const described = APPS.flatMap((folder) => {
+  const text = readFileSync(new URL(`../../../${folder}/openapi.json`, import.meta.url), 'utf8');
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+});
+
+describe('the methods of the client', () => {
+  let server: RecordingServer;
+  beforeAll(async () => {
+    server = await startRecordingServer();
+  });
+  afterAll(async () => server.close());
+
+  test('are there for all operations of the API description, and for no others', () => {
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual(
+      described.map(({ operation }) => operation.operationId).toSorted(),
+    );
+    expect(new Set(Object.values(OPERATIONS).map(({ name }) => name)).size).toBe(described.length);
+  });
+
+  test.each(described.map((each) => [each.operation.operationId, each] as const))('%s', async (id, each) => {
+    const { path, method, operation } = each;
+    const client = new Tocsin({ baseUrl: server.url, token: 'tcs_test', retries: 0 });
+    const parameters = operation.parameters ?? [];
+    const params = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `${name} 1/2`);
+    const example = operation.requestBody?.content['application/json']?.example;
+    const hasQuery = parameters.some(({ name, in: place }) => place === 'query' && name !== 'validate_only');
+    const input = operation.requestBody === undefined ? (hasQuery ? [{ limit: 2 }] : []) : [example];
+    const options = { ifRevision: 3, idempotencyKey: 'a-key' };
+    const [resource = '', verb = ''] = OPERATIONS[id as keyof typeof OPERATIONS].name.split('.');
+    const methods = client[resource as 'incidents'] as unknown as Record<string, (...args: unknown[]) => unknown>;
+
+    server.requests.length = 0;
+    const called = methods[verb]?.(...params, ...input, options) as Promise<unknown> & {
+      page?: () => Promise<unknown>;
+    };
+    await (called.page?.() ?? called);
+
+    const filled = path.replaceAll(/\{(\w+)\}/g, '$1%201%2F2');
+    const [request] = server.requests;
+    expect(request).toMatchObject({
+      method,
+      path: hasQuery && operation.requestBody === undefined && method === 'GET' ? `${filled}?limit=2` : filled,
+      body: operation.requestBody === undefined ? '' : JSON.stringify(example ?? {}),
+    });
+    const headers = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+    expect(request?.headers.authorization).toBe('Bearer tcs_test');
+    expect(request?.headers['idempotency-key']).toBe(headers.includes('Idempotency-Key') ? 'a-key' : undefined);
+    expect(request?.headers['if-service-resource-version']).toBe(
+      headers.includes('If-Service-Resource-Version') ? '3' : undefined,
+    );
+  });
+
+  test('refuse a missing ID instead of naming another resource', async () => {
+    const { incidents } = new Tocsin({ baseUrl: server.url, token: 'tcs_test' });
+    await expect(incidents.get(undefined as unknown as number)).rejects.toThrow('must be a text or a number');
+  });
+});

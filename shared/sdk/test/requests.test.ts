@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  ConnectionError,
+  NotFoundError,
+  PreconditionFailedError,
+  Tocsin,
+  TocsinError,
+  UnexpectedResponseError,
+} from '../src/index.ts';
+import { json, type RecordingServer, startRecordingServer } from './recording-server.ts';
+
+const error = (code: string, more: object = {}) => ({ code, message: 'No', request_id: 'r-1', ...more });
+
+describe('requests of the client', () => {
+  let server: RecordingServer;
+  let tocsin: Tocsin;
+  beforeAll(async () => {
+    server = await startRecordingServer();
+    tocsin = new Tocsin({ baseUrl: `${server.url}/`, token: 'tcs_test' });
+  });
+  beforeEach(() => {
+    server.requests = [];
+  });
+  afterAll(async () => server.close());
+
+  /** Responds in these ways, one after the other, and then with an incident. */
+  const respondWith = (...responses: RecordingServer['respond'][]) => {
+    server.respond = (...args) =>
+      (responses.shift() ?? json(200, { incident: { id: 4, revision: 2, title: 'Down' } }))(...args);
+  };
+  const lost: RecordingServer['respond'] = (response) => response.socket?.resetAndDestroy();
+  const half: RecordingServer['respond'] = (response) => {
+    response.writeHead(200, { 'Content-Length': '1000' }).write('{"incident"');
+    response.socket?.end();
+  };
+  const keys = () => server.requests.map(({ headers }) => headers['idempotency-key']);
+
+  test('keep the key of a create over its repetitions, and take a new one for the next create', async () => {
+    respondWith(lost, half, json(503, error('service_unavailable'), { 'Retry-After': '0' }));
+    expect((await tocsin.incidents.create({ title: 'Down' })).incident.id).toBe(4);
+    expect(keys()).toHaveLength(4);
+    expect(new Set(keys()).size).toBe(1);
+    await tocsin.incidents.create({ title: 'Down' });
+    expect(new Set(keys()).size).toBe(2);
+    expect(keys()[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('are repeated while the first one with the key is in progress', async () => {
+    respondWith(json(409, error('idempotency_in_progress'), { 'Retry-After': '0' }));
+    await tocsin.incidents.create({ title: 'Down' }, { idempotencyKey: 'mine' });
+    expect(keys()).toEqual(['mine', 'mine']);
+  });
+
+  test.each([
+    ['a lost connection', lost],
+    ['a response that is cut off', half],
+    ['503', json(503, error('service_unavailable'), { 'Retry-After': '0' })],
+    ['500', json(500, error('internal'))],
+  ])('are not repeated after %s if they could have a second effect', async (_, response) => {
+    respondWith(response);
+    const failed = tocsin.incidents.update(4, { title: 'Up' }, { ifRevision: 1 });
+    await expect(failed).rejects.toMatchObject({ retryable: false });
+    expect(server.requests).toHaveLength(1);
+    respondWith(response);
+    await tocsin.incidents.update(4, { title: 'Up' }, { ifRevision: 1, validateOnly: true });
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      '/api/v1/incidents/4',
+      '/api/v1/incidents/4?validate_only=true',
+      '/api/v1/incidents/4?validate_only=true',
+    ]);
+  });
+
+  test('are repeated after 429, which is before any effect, and not before Retry-After', async () => {
+    respondWith(json(429, error('rate_limited'), { 'Retry-After': '1' }));
+    const before = Date.now();
+    await tocsin.incidents.resolve(4, { resolution_note: 'Done' });
+    expect(server.requests).toHaveLength(2);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test('end after their repetitions, and at once if the server wants them much later', async () => {
+    server.respond = lost;
+    await expect(tocsin.incidents.get(4, { retries: 2 })).rejects.toThrow(ConnectionError);
+    expect(server.requests).toHaveLength(3);
+    server.respond = json(429, error('rate_limited'), { 'Retry-After': '3600' });
+    await expect(tocsin.incidents.get(4)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 3_600 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  test('reject with a class for each code', async () => {
+    respondWith(json(404, error('not_found', { field: 'id' })));
+    const refused = tocsin.incidents.get(5);
+    await expect(refused).rejects.toThrow(NotFoundError);
+    await expect(refused).rejects.toMatchObject({
+      ...{ name: 'NotFoundError', code: 'not_found', status: 404, message: 'No' },
+      ...{ field: 'id', requestId: 'r-1', retryable: false },
+    });
+    respondWith(json(418, error('of_a_later_version')));
+    const unknown = tocsin.incidents.get(5);
+    await expect(unknown).rejects.toThrow(TocsinError);
+    await expect(unknown).rejects.toMatchObject({ code: 'of_a_later_version', status: 418 });
+    respondWith((response) => response.writeHead(404).end('<html>'));
+    await expect(tocsin.incidents.get(5)).rejects.toThrow(UnexpectedResponseError);
+  });
+
+  test('end with their signal and in time', async () => {
+    server.respond = () => undefined;
+    const reason = new Error('enough');
+    const ended = new AbortController();
+    const waiting = tocsin.incidents.get(4, { signal: ended.signal });
+    ended.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(tocsin.incidents.get(4, { timeout: 50, retries: 1 })).rejects.toMatchObject({ code: 'timeout' });
+    expect(server.requests.length).toBeGreaterThanOrEqual(2);
+    server.respond = json(429, error('rate_limited'), { 'Retry-After': '30' });
+    await expect(tocsin.incidents.get(4, { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+  });
+
+  test('of updateWith read again when somebody was faster, a limited number of times', async () => {
+    const outdated = json(412, error('precondition_failed', { details: { current_revision: 3 } }));
+    const incident = (revision: number) => json(200, { incident: { id: 4, revision, title: `Down ${revision}` } });
+    respondWith(incident(2), outdated, incident(3));
+    const titles: string[] = [];
+    await tocsin.incidents.updateWith(4, ({ title }) => {
+      titles.push(title);
+      return { title: `${title}!` };
+    });
+    expect(titles).toEqual(['Down 2', 'Down 3']);
+    expect(server.requests.map(({ headers }) => headers['if-service-resource-version'])).toEqual([
+      undefined,
+      '2',
+      undefined,
+      '3',
+    ]);
+    server.requests = [];
+    respondWith(incident(2), outdated, incident(2), outdated);
+    const change = () => ({ title: 'Up' });
+    await expect(tocsin.incidents.updateWith(4, change, { attempts: 2 })).rejects.toThrow(PreconditionFailedError);
+    expect(server.requests).toHaveLength(4);
+    expect(await tocsin.incidents.updateWith(4, () => undefined)).toMatchObject({ incident: { id: 4 } });
+    expect(server.requests).toHaveLength(5);
+  });
+
+  test('read a list page by page, and only as far as it is iterated', async () => {
+    const page = (ids: number[], next?: string) =>
+      json(200, {
+        incidents: ids.map((id) => ({ id })),
+        pagination: { limit: 2, has_more: next !== undefined, ...(next !== undefined && { next_cursor: next }) },
+      });
+    respondWith(page([1, 2], 'b'), page([], 'c'), page([3]));
+    const list = tocsin.incidents.list({ status: ['open', 'active'], limit: 2 });
+    const ids: number[] = [];
+    for await (const { id } of list) ids.push(id);
+    expect(ids).toEqual([1, 2, 3]);
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      '/api/v1/incidents?status=open&status=active&limit=2',
+      '/api/v1/incidents?status=open&status=active&limit=2&cursor=b',
+      '/api/v1/incidents?status=open&status=active&limit=2&cursor=c',
+    ]);
+    respondWith(page([1, 2], 'b'));
+    for await (const { id } of list) if (id === 1) break;
+    expect(server.requests).toHaveLength(4);
+    respondWith(page([7], 'b'));
+    expect((await list.page()).incidents).toEqual([{ id: 7 }]);
+  });
+});
