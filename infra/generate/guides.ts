@@ -19,7 +19,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
 
 /** The sections of docs/contract.md about the operations of each tag. */
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
-  Incidents: ['Incidents', 'Lifecycle', 'Incident lists'],
+  Incidents: ['Incidents', 'Lifecycle', 'Incident lists', 'Incident statistics'],
   Timeline: ['Timeline', 'Timeline imports'],
   'Custom fields': ['Custom fields'],
   Chat: ['Chat'],

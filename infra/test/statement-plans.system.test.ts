@@ -445,6 +445,13 @@ async function useLists(call: Calling): Promise<void> {
     }
     await call('GET /api/v1/incidents/archived', { query: parameters(filter) });
   }
+  const statistics = 'GET /api/v1/incidents/statistics';
+  // The first one is none; the span of another one has too many buckets.
+  for (const filter of [{}, ...FILTERS.slice(1).filter(({ created_to: end }) => end === undefined)]) {
+    await call(statistics, { query: parameters({ ...filter, bucket: 'week' }) });
+  }
+  const text = JSON.stringify({ slug: 'string', operator: 'contains', value: FIELDS.string });
+  await call(statistics, { query: parameters({ custom_filter: text }) });
   for (const [slug, operators] of Object.entries(OPERATORS)) {
     const value = FIELDS[slug as keyof typeof FIELDS];
     for (const operator of operators) {

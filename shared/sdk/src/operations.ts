@@ -19,6 +19,7 @@ export const OPERATIONS = {
   listIncidents: {"name":"incidents.list","method":"GET","path":"/api/v1/incidents","summary":"List incidents","deadline":10,"scopes":["incidents:read"],"input":"query","rows":"incidents"},
   createIncident: {"name":"incidents.create","method":"POST","path":"/api/v1/incidents","summary":"Create an incident","deadline":25,"scopes":["incidents:write"],"input":"body","isKeyed":true,"item":"incident"},
   listArchivedIncidents: {"name":"incidents.listArchived","method":"GET","path":"/api/v1/incidents/archived","summary":"List archived incidents","deadline":10,"scopes":["incidents:read"],"input":"query","rows":"incidents"},
+  getIncidentStatistics: {"name":"incidents.getStatistics","method":"GET","path":"/api/v1/incidents/statistics","summary":"Get statistics of incidents","deadline":10,"scopes":["incidents:read"],"input":"query"},
   getIncident: {"name":"incidents.get","method":"GET","path":"/api/v1/incidents/{id}","summary":"Get an incident","deadline":10,"scopes":["incidents:read"],"item":"incident"},
   updateIncident: {"name":"incidents.update","method":"PATCH","path":"/api/v1/incidents/{id}","summary":"Update an incident","deadline":10,"scopes":["incidents:write"],"input":"body","hasRevision":true,"item":"incident"},
   getIncidentByReference: {"name":"incidents.getByReference","method":"GET","path":"/api/v1/incident-references/{reference}","summary":"Get an incident by its reference","deadline":10,"scopes":["incidents:read"],"item":"incident"},

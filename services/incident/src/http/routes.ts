@@ -57,6 +57,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
   const queries = {
     listIncidents: list.listIncidents,
     listArchivedIncidents: list.listArchivedIncidents,
+    getIncidentStatistics: list.getIncidentStatistics,
     getIncident: incidents.getIncident,
     getIncidentByReference: incidents.getIncidentByReference,
     listIncidentChangelog: changelog.listIncidentChangelog,

@@ -1,5 +1,6 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import { INCIDENTS, read } from '../../incidents/http/contract-parts.ts';
+import { statisticsQuery, statisticsReply } from './statistics-wire.ts';
 import { listQuery, listReply } from './wire.ts';
 
 const lists = {
@@ -13,10 +14,19 @@ const lists = {
   reply: { status: 200, body: listReply },
 } as const;
 
-/** contract: Incident lists */
+/** contract: Incident lists, Incident statistics */
 export const listContracts = {
   listIncidents: { ...endpoint('GET', INCIDENTS, 'List incidents'), ...lists },
   listArchivedIncidents: { ...endpoint('GET', `${INCIDENTS}/archived`, 'List archived incidents'), ...lists },
+  getIncidentStatistics: {
+    ...endpoint('GET', `${INCIDENTS}/statistics`, 'Get statistics of incidents'),
+    tag: 'Incidents',
+    ...read,
+    query: statisticsQuery,
+    errors: ['unknown_field'],
+    cost: { base: 10, parameters: { q: 4, custom_filter: 4 } },
+    reply: { status: 200, body: statisticsReply },
+  },
 } as const satisfies Contracts;
 
 export type ListApi = Handlers<typeof listContracts>;

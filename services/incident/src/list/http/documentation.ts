@@ -18,7 +18,9 @@ const list: Pick<Documentation<typeof listContracts>['listIncidents'], 'reply'> 
   },
 };
 
-/** contract: Incident lists */
+const durations = { incidents: 58, median_seconds: 2_700, p90_seconds: 9_300 };
+
+/** contract: Incident lists, Incident statistics */
 export const listOperations: Documentation<typeof listContracts> = {
   listIncidents: {
     description:
@@ -32,6 +34,18 @@ export const listOperations: Documentation<typeof listContracts> = {
     reply: {
       ...list.reply,
       incidents: [{ ...incidentExample, archived_at: '2026-11-25T10:00:00.000Z', archived_by: 1 }],
+    },
+  },
+  getIncidentStatistics: {
+    description:
+      'Counts the incidents of a span by bucket and severity, and measures how long response and recovery took. It takes the filters of the list of incidents; archived incidents do not count.',
+    reply: {
+      statistics: {
+        bucket: 'day',
+        buckets: [{ starts_at: '2026-11-20T00:00:00.000Z', incidents: 3, by_severity: { sev2: 1, sev3: 2 } }],
+        by_service: [{ service: 'checkout', time_to_response: null, time_to_recovery: durations }],
+        by_team: [{ team_id: 1, time_to_response: null, time_to_recovery: durations }],
+      },
     },
   },
 };

@@ -1,7 +1,9 @@
 import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Dependencies } from '../../dependencies.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
+import { incidentStatistics } from '../incident-statistics.ts';
 import { type ListApi, listContracts } from './contracts.ts';
+import { statisticsView } from './statistics-view.ts';
 import type { RenderedIncidents } from '../../incidents/http/rendered-incidents.ts';
 
 interface ListDependencies {
@@ -12,7 +14,12 @@ interface ListDependencies {
 
 /** Both lists take the same parameters and return the same kind of page. */
 export function listHandlers(dependencies: ListDependencies): ListApi {
+  const { clock } = dependencies.dependencies;
   return {
+    async getIncidentStatistics({ principal: { workspace }, query: { bucket = 'day', ...parameters } }) {
+      const request = { workspace, parameters, bucket, now: clock.now() };
+      return { body: statisticsView(bucket, await incidentStatistics(dependencies.dependencies, request)) };
+    },
     listIncidents: listHandler(dependencies, { archived: false, path: listContracts.listIncidents.path }),
     listArchivedIncidents: listHandler(dependencies, {
       archived: true,

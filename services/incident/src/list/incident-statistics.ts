@@ -1,0 +1,41 @@
+import { invalidRequest } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import type { Dependencies } from '../dependencies.ts';
+import { type Bucket, bucketStarts } from './domain/statistics-span.ts';
+import { type QueryRequest, resolveQuery } from './resolve-query.ts';
+import { isComparable } from './store/matching.ts';
+import { prefilterByRevenue, prefilterByText } from './store/prefilter.ts';
+import { type BucketCount, countByBucket, type DurationRow, readDurations } from './store/statistics.ts';
+
+export interface IncidentStatistics {
+  starts: readonly Instant[];
+  counts: readonly BucketCount[];
+  durations: readonly DurationRow[];
+}
+
+/**
+ * Counts and measures the incidents of a list (contract: Incident statistics).
+ * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
+ */
+export async function incidentStatistics(
+  dependencies: Dependencies,
+  request: Omit<QueryRequest, 'archived'> & { bucket: Bucket },
+): Promise<IncidentStatistics> {
+  const { database } = dependencies;
+  const resolved = await resolveQuery(dependencies, { ...request, archived: false });
+  const { created, text } = resolved.filters;
+  const starts = bucketStarts(created, request.bucket, request.now);
+  const [first] = starts;
+  if (first === undefined) return { starts, counts: [], durations: [] };
+  const filters = { ...resolved.filters, created: { ...created, from: created.from ?? first } };
+  const query = await prefilterByText(database, await prefilterByRevenue(database, { ...resolved, filters }));
+  if (!(await isComparable(database, query))) {
+    const field = text === null ? 'custom_filter' : 'q';
+    throw invalidRequest(field, 'Must be longer, or other filters must select less: more than 32 MiB to compare');
+  }
+  const [counts, durations] = await Promise.all([
+    countByBucket(database, query, starts),
+    readDurations(database, query),
+  ]);
+  return { starts, counts, durations };
+}

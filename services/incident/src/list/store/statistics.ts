@@ -1,0 +1,90 @@
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import { run, type Sql, sql } from '../../shared/store/sql.ts';
+import { statusConditions } from './filters.ts';
+import { matching } from './matching.ts';
+import type { PrefilteredQuery } from './prefilter.ts';
+
+/** How many incidents of one severity were created in a bucket. */
+export interface BucketCount {
+  /** The place of the bucket, from 1. */
+  bucket: number;
+  severity: string;
+  incidents: number;
+}
+
+/** The durations of the incidents of one service or team, in seconds. */
+export interface DurationRow {
+  /** Null in the row of a team; empty: no service. */
+  service: string | null;
+  /** Null in the row of a service, and for incidents without a team. */
+  teamId: number | null;
+  /** How many incidents have a time to response. */
+  responses: number;
+  /** Their median and 90th percentile; null: there are none. */
+  response: [number, number] | null;
+  recoveries: number;
+  recovery: [number, number] | null;
+}
+
+/** How many incidents are measured: to sort the durations of all would take too long in a large workspace. */
+export const MAX_MEASURED = 10_000;
+/** Of the services and of the teams. */
+export const MAX_GROUPS = 100;
+
+/** @param starts the starts of the buckets; no incident was created before the first one */
+export async function countByBucket(
+  db: Knex,
+  prefiltered: PrefilteredQuery,
+  starts: readonly Instant[],
+): Promise<BucketCount[]> {
+  const columns = { created_at: sql`i.created_at`, severity: sql`i.severity` };
+  const incidents = matching(prefiltered, { columns, conditions: statusConditions(prefiltered.query) });
+  return run(
+    db,
+    sql`select width_bucket(created_at, ${starts}::timestamptz[]) as bucket, severity, count(*) as incidents
+      from (${incidents}) as incident group by 1, 2`,
+  );
+}
+
+/** The durations of the latest incidents by service and by team; those with the most incidents first. */
+export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Promise<DurationRow[]> {
+  const incidents = matching(prefiltered, {
+    columns: {
+      created_at: sql`i.created_at`,
+      service: sql`i.service`,
+      team_id: sql`i.team_id`,
+      response: secondsTo(sql`i.first_responded_at`),
+      recovery: secondsTo(sql`coalesce(i.recovered_at, i.ended_at)`),
+    },
+    conditions: [
+      ...statusConditions(prefiltered.query),
+      // Word for word the condition of the index.
+      sql`(i.first_responded_at is not null or i.recovered_at is not null or i.ended_at is not null)`,
+    ],
+  });
+  return run(
+    db,
+    sql`
+      with latest as (
+        select service, team_id, response, recovery from (${incidents}) as incident
+        order by created_at desc limit ${MAX_MEASURED}),
+      duration as (
+        select service, team_id, count(*) as incidents,
+          count(response) as responses, ${percentilesOf(sql`response`)} as response,
+          count(recovery) as recoveries, ${percentilesOf(sql`recovery`)} as recovery
+        from latest group by grouping sets ((service), (team_id))),
+      ranked as (
+        select service, team_id, responses, response, recoveries, recovery,
+          row_number() over (partition by service is null order by incidents desc, service, team_id) as place
+        from duration)
+      select service, team_id as "teamId", responses, response, recoveries, recovery
+      from ranked where place <= ${MAX_GROUPS} order by place`,
+  );
+}
+
+/** From the anchor of an incident's duration to a moment. */
+const secondsTo = (end: Sql): Sql => sql`case when ${end} is not null then
+  greatest(date_part('epoch', ${end} - coalesce(i.impact_started_at, i.first_reported_at, i.created_at)), 0) end`;
+
+const percentilesOf = (seconds: Sql): Sql => sql`percentile_disc(array[0.5, 0.9]) within group (order by ${seconds})`;
