@@ -47,8 +47,8 @@ test-system: install ## Run the tests of whole systems, the second tier, or some
 	@$(RUN) test -- $(ARGS) --selectProjects system
 
 .PHONY: bench
-bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3")
-	@$(RUN) bench -- $(ARGS)
+bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3"; PEERS=1)
+	@$(RUN) bench -- $(if $(PEERS),--peers) $(ARGS)
 
 .PHONY: attacks
 attacks: install ## Attack a running system, and show what other workspaces notice (ARGS="--only large-pages")

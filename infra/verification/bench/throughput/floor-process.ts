@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Address } from './messages.ts';
 
-interface ListeningProcess {
+export interface ListeningProcess {
   readonly pid: number;
   readonly address: Address;
 }
@@ -16,9 +16,9 @@ export interface FloorProcess extends ListeningProcess {
 
 /** @param databaseUrl as the administrator of the database, which has an incident with a timeline event */
 export async function startFloor(databaseUrl: string): Promise<FloorProcess> {
-  const floor = await start('floor.ts', [], { ...process.env, DATABASE_URL: databaseUrl });
+  const floor = await startScript('floor.ts', [], { ...process.env, DATABASE_URL: databaseUrl });
   try {
-    const proxy = await start('bare-proxy.ts', [String(floor.address.port)], process.env);
+    const proxy = await startScript('bare-proxy.ts', [String(floor.address.port)], process.env);
     return {
       ...floor,
       proxy,
@@ -34,12 +34,16 @@ export async function startFloor(databaseUrl: string): Promise<FloorProcess> {
 }
 
 /** Starts a script of this folder, which sends the port that it listens at. */
-async function start(
+export async function startScript(
   script: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<ListeningProcess & { stop(): Promise<void> }> {
-  const child = fork(path.join(import.meta.dirname, script), args, { env });
+  const child = fork(path.join(import.meta.dirname, script), args, {
+    env,
+    // parse-server prints what its options will be in another version.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const ended = once(child, 'exit');
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number } | number];
   if (typeof message !== 'object') throw new Error(`${script} did not start: ${message}`);

@@ -19,6 +19,7 @@ import { CASES } from './cases.ts';
 import { growthChart } from './chart.ts';
 import { countCalls } from './count-calls.ts';
 import { startFloor } from './floor-process.ts';
+import { startPeer } from './peer.ts';
 import { measureGrowth } from './growth.ts';
 import { type LoadProcess, startLoad } from './load-process.ts';
 import { type BenchOptions, benchOptions } from './options.ts';
@@ -41,7 +42,7 @@ type Measured = Pick<Report, 'cases' | 'tail' | 'memory'>;
 
 /** Starts a system with a world, a floor and receivers, and stops them after `work`. */
 async function withBench<Result>(
-  options: { load: LoadProcess; databaseServer?: string },
+  options: { load: LoadProcess; databaseServer?: string; hasPeer?: boolean },
   work: (bench: Bench, more: { system: BenchSystem; receiver: Receiver }) => Promise<Result>,
 ): Promise<Result> {
   const { load, databaseServer } = options;
@@ -60,7 +61,9 @@ async function withBench<Result>(
     );
     const floor = await startFloor(system.databaseUrl);
     closing.push(floor.stop);
-    return await work({ system, load, world, floor }, { system, receiver });
+    const peer = options.hasPeer === true ? await startPeer(system, world, load) : undefined;
+    if (peer !== undefined) closing.push(peer.stop);
+    return await work({ system, load, world, floor, ...(peer !== undefined && { peer }) }, { system, receiver });
   } finally {
     for (const close of closing.reverse()) await close();
   }
@@ -84,7 +87,7 @@ const memoryOfAll = async (system: BenchSystem) => ofAll(system, async (pid) => 
 
 async function measure(load: LoadProcess, options: BenchOptions, print: (line: string) => void): Promise<Measured> {
   const atStart = await memoryAtStart();
-  return withBench({ load }, async (bench, { system, receiver }) => {
+  return withBench({ load, hasPeer: options.hasPeers }, async (bench, { system, receiver }) => {
     const selected = CASES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
     const send = async (count: number) => {
       for (const { requests } of CASES.slice(0, 4)) {

@@ -15,6 +15,8 @@ export interface BenchOptions {
   hasReplicas: boolean;
   /** Whether to write docs/performance.md. */
   writes: boolean;
+  /** Also parse-server, which npm installs. */
+  hasPeers: boolean;
 }
 
 /** @throws an error with a one-line message for an unknown flag or a value that is not a whole number */
@@ -30,6 +32,7 @@ export function benchOptions(args: readonly string[]): BenchOptions {
       growth: { type: 'boolean', default: false },
       replicas: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
     },
   });
   return {
@@ -41,6 +44,7 @@ export function benchOptions(args: readonly string[]): BenchOptions {
     hasGrowth: values.growth,
     hasReplicas: values.replicas,
     writes: values.write,
+    hasPeers: values.peers,
   };
 }
 

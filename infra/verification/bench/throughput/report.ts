@@ -1,5 +1,6 @@
 import type { CallCounts } from './count-calls.ts';
 import type { Growth } from './growth.ts';
+import { PEER_NAME } from './peer.ts';
 import { type CaseResult, total } from './run-case.ts';
 import type { ReplicaResult } from './replicas.ts';
 import type { TailResult } from './tail.ts';
@@ -35,6 +36,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 /** Renders the results as Markdown. */
 export function render({ machine, date, cases, calls, tail, memory, growth, replicas }: Report): string {
   const groups = [...new Set(cases.flatMap(({ tocsin }) => Object.keys(tocsin.cpu)))];
+  const hasPeer = cases.some(({ peer }) => peer !== undefined);
   const most = Math.max(...cases.map(({ clients }) => clients).filter((clients) => clients <= 16));
   return [
     `Measured ${date} on ${machine}.`,
@@ -51,8 +53,9 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
         'p99, ms',
         'CPU, µs',
         'of it after the response',
+        ...(hasPeer ? [`${PEER_NAME}, 1/s`, `Tocsin / ${PEER_NAME}`] : []),
       ],
-      cases.map(({ name, clients, floor, proxied, tocsin, ratio }) => [
+      cases.map(({ name, clients, floor, proxied, tocsin, ratio, peer }) => [
         name,
         number(clients),
         number(floor.perSecond),
@@ -63,6 +66,12 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
         number(tocsin.p99, 1),
         number(total(tocsin.cpu)),
         number(tocsin.tail),
+        ...(hasPeer
+          ? [
+              peer === undefined ? '–' : number(peer.perSecond),
+              peer === undefined ? '–' : number(tocsin.perSecond / peer.perSecond, 2),
+            ]
+          : []),
       ]),
     ),
     `### CPU by process, with ${most} clients`,

@@ -3,6 +3,7 @@ import { cpuTimes, type ProcessGroups, usedCpu } from './cpu.ts';
 import type { FloorProcess } from './floor-process.ts';
 import type { LoadProcess } from './load-process.ts';
 import type { Address, LoadResult } from './messages.ts';
+import type { Peer } from './peer.ts';
 import type { BenchSystem } from './system.ts';
 import type { World } from './world.ts';
 
@@ -25,6 +26,8 @@ export interface CaseResult {
   floor: Sample;
   /** The floor behind a bare proxy. */
   proxied: Sample;
+  /** parse-server, if it is measured and has such an operation. */
+  peer: Sample | undefined;
   /** Requests a second, of those of the floor. */
   ratio: number;
 }
@@ -34,24 +37,27 @@ export interface Bench {
   floor: FloorProcess;
   load: LoadProcess;
   world: World;
+  peer?: Peer;
 }
 
-/** Measures a case, its floor, and the floor behind a bare proxy, in turns. */
+/** Measures a case, its floor, the floor behind a bare proxy, and the peer, in turns. */
 export async function runCase(
   bench: Bench,
   benchCase: BenchCase,
   options: { clients: number; rounds: number; seconds: number },
 ): Promise<CaseResult> {
   const { clients, rounds, seconds } = options;
-  const { system, floor, load, world } = bench;
+  const { system, floor, load, world, peer } = bench;
   const requests = benchCase.requests(world);
   await readRevisions(bench, requests);
   const tocsin: Sample[] = [];
   const bare: Sample[] = [];
   const proxied: Sample[] = [];
+  const others: Sample[] = [];
+  const peerRequests = peer?.requests(benchCase.name);
   const measureFloor = async (address: Address, more: ProcessGroups = new Map<string, number[]>()) =>
     measure({
-      groups: new Map([['floor', [floor.pid, ...(await floorBackends(bench))]], ...more]),
+      groups: new Map([['floor', [floor.pid, ...(await backendsOf(bench))]], ...more]),
       run: async () => load.run({ addresses: [address], clients, requests: benchCase.floor(world), seconds }),
     });
   for (let round = 0; round < rounds; round += 1) {
@@ -68,8 +74,21 @@ export async function runCase(
         ...(benchCase.hasTail && { drained: system.drained }),
       }),
     );
+    if (peer !== undefined && peerRequests !== undefined) {
+      others.push(
+        await measure({
+          groups: new Map([['peer', [peer.pid, ...(await backendsOf(bench, peer.database))]]]),
+          run: async () => load.run({ addresses: [peer.address], clients, requests: peerRequests, seconds }),
+        }),
+      );
+    }
   }
-  const result = { tocsin: median(tocsin), floor: median(bare), proxied: median(proxied) };
+  const result = {
+    tocsin: median(tocsin),
+    floor: median(bare),
+    proxied: median(proxied),
+    peer: others.length === 0 ? undefined : median(others),
+  };
   return { name: benchCase.name, clients, ...result, ratio: result.tocsin.perSecond / result.floor.perSecond };
 }
 
@@ -99,12 +118,13 @@ async function measure(options: {
 export const total = (cpu: Readonly<Record<string, number>>): number =>
   Object.values(cpu).reduce((sum, used) => sum + used, 0);
 
-/** The connections of the floor's process to Postgres. */
-async function floorBackends({ system }: Bench): Promise<number[]> {
+/** The connections to a database, by default to Tocsin's, that the floor or the peer have. */
+async function backendsOf({ system }: Bench, database?: string): Promise<number[]> {
   const { rows } = await system.sql.query<{ pid: number }>(
     `select pid from pg_stat_activity
-    where datname = current_database() and usename = current_user and backend_type = 'client backend'
+    where datname = coalesce($1, current_database()) and usename = current_user and backend_type = 'client backend'
       and pid <> pg_backend_pid()`,
+    [database ?? null],
   );
   return rows.map(({ pid }) => pid);
 }
