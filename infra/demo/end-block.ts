@@ -57,4 +57,9 @@ const curlFor = (baseUrl: string, token: string) => [
   '',
   '# every change, in one order; add -N and -H "Accept: text/event-stream" to follow them',
   `curl -sS '${baseUrl}/api/v1/events?from=beginning' -H 'Authorization: Bearer ${token}'`,
+  '',
+  '# the same by the command, see docs/guides/cli.md',
+  `export TOCSIN_URL=${baseUrl} TOCSIN_TOKEN=${token}`,
+  "npx tocsin incidents declare --title 'Checkout is down' --service checkout --severity sev1",
+  'npx tocsin events tail --from beginning',
 ];

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { APP_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { cliFile } from './cli.ts';
 import { composeFile } from './compose.ts';
 import { dockerfile } from './dockerfile.ts';
 import { eventsPackageFiles } from './events-package.ts';
@@ -35,6 +36,7 @@ const COMMITTED: readonly GeneratedFile[] = [
   composeFile,
   ...kubernetesFiles,
   ...sdkFiles,
+  cliFile,
 ];
 const check = process.argv.includes('--check');
 const onlyPackage = process.argv.includes('--package');

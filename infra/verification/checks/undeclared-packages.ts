@@ -5,7 +5,7 @@ import { PRODUCTION } from './boundary-rules.ts';
 
 export const UNDECLARED_PACKAGE = 'no-undeclared-package';
 
-const WORKSPACE = /^(?:gateway|infra|(?:services|shared)\/[^/]+)(?=\/)/;
+const WORKSPACE = /^(?:gateway|infra\/cli|infra|(?:services|shared)\/[^/]+)(?=\/)/;
 const PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*/;
 
 /**

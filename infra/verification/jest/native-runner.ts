@@ -31,6 +31,9 @@ const { default: runCircus } = require('jest-circus/runner') as { default: TestR
 const CIRCUS = path.join(path.dirname(require.resolve('jest-circus/runner')), 'jestAdapterInit.js');
 const HANDLERS = Symbol.for('EVENT_HANDLERS');
 
+/** The condition by which packages for other systems are imported from their sources. */
+const SOURCE = 'tocsin-source';
+
 const JEST_GLOBALS = 'tocsin:jest-globals';
 const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'it', 'test'] as const;
 
@@ -58,7 +61,7 @@ registerHooks({
   resolve: (specifier, context, next) =>
     specifier === '@jest/globals'
       ? { url: JEST_GLOBALS, format: 'module', shortCircuit: true }
-      : next(specifier, context),
+      : next(specifier, { ...context, conditions: [...context.conditions, SOURCE] }),
   load: (url, context, next) =>
     url === JEST_GLOBALS
       ? {

@@ -1,33 +1,11 @@
 import type { Api } from './generated/api.ts';
 import { PreconditionFailedError } from './error-classes.ts';
 import { type FollowOptions, type FollowedEvent, followEvents } from './follow-events.ts';
-import { OPERATIONS } from './operations.ts';
+import { type OperationEntry, OPERATIONS } from './operation-table.ts';
 import type { CallOptions, KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
 import { Pages } from './pages.ts';
 import { type ApiResponse, type Query, sendRequest } from './request.ts';
 import { backoff, pause } from './retry.ts';
-
-/** An operation as the table has it. */
-export interface OperationEntry {
-  /** Its place in the client: `incidents.create`. */
-  readonly name: string;
-  readonly method: string;
-  /** With `{parameters}`. */
-  readonly path: string;
-  readonly summary: string;
-  /** Seconds. */
-  readonly deadline: number;
-  /** One of them is enough; without, any key may call it. */
-  readonly scopes?: readonly string[];
-  /** Whether a call has a query or a body. */
-  readonly input?: 'query' | 'body';
-  readonly isKeyed?: boolean;
-  readonly hasRevision?: boolean;
-  /** The property of the response that is the resource. */
-  readonly item?: string;
-  /** The property of a page that has its rows. */
-  readonly rows?: string;
-}
 
 /** A request of `tocsin.request`. */
 export interface AnyRequest extends CallOptions {

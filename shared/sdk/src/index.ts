@@ -1,9 +1,9 @@
-export { type AnyRequest, type OperationEntry, Tocsin } from './client.ts';
+export { type AnyRequest, Tocsin } from './client.ts';
 export * from './error-classes.ts';
 export { ConnectionError, TocsinError, UnexpectedResponseError, WebhookSignatureError } from './errors.ts';
 export type { FollowedEvent, FollowOptions } from './follow-events.ts';
 export type * from './generated/api.ts';
-export { OPERATIONS } from './operations.ts';
+export { type OperationEntry, OPERATIONS } from './operation-table.ts';
 export type {
   CallOptions,
   KeyedOptions,

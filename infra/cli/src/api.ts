@@ -1,0 +1,29 @@
+import { parseJson, UsageError } from './operation-parameters.ts';
+import { type Call, readText } from './session.ts';
+
+const BASE = '/api/v1';
+
+export interface ApiFlags {
+  data?: string;
+  header: string[];
+}
+
+/** Sends any request, and prints the response as JSON. */
+export async function api(
+  { connect, output, session }: Call,
+  method: string,
+  path: string,
+  { data, header }: ApiFlags,
+): Promise<void> {
+  const headers = header.map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw new UsageError(`--header ${line}: is not name: value`);
+    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  });
+  const body = data === undefined ? undefined : parseJson('--data', readText(data));
+  const full = `${path.startsWith(`${BASE}/`) ? '' : BASE}${path.startsWith('/') ? '' : '/'}${path}`;
+  const tocsin = await connect();
+  const request = { body, headers: Object.fromEntries(headers), signal: session.signal };
+  const response = await tocsin.request(method.toUpperCase(), full, request);
+  if (response.body !== undefined) output.line(JSON.stringify(response.body, undefined, 2));
+}

@@ -1,0 +1,270 @@
+import type { Tocsin } from '@tocsin/sdk';
+import { z } from 'zod';
+import { readFittingPage, shorten } from './answer.ts';
+
+/** Rows of an answer, if nothing else is said. */
+const ROWS = 20;
+
+/** A tool of an agent. */
+export interface Tool {
+  description: string;
+  /** The key must have one of each list. */
+  scopes: readonly (readonly string[])[];
+  isWrite: boolean;
+  input: z.ZodType<Record<string, unknown>>;
+  /** Returns an answer that fits. @throws TocsinError */
+  run(tocsin: Tocsin, input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
+}
+
+/** An input whose mistyped properties are refused with the names that exist. */
+const exact = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${issue.keys.join(', ')}: unknown; there are: ${Object.keys(shape).join(', ')}`
+        : undefined,
+  });
+
+interface ToolOptions<Shape extends z.ZodRawShape> {
+  description: string;
+  scopes?: readonly (readonly string[])[];
+  isWrite?: boolean;
+  shape: Shape;
+  run(tocsin: Tocsin, input: z.output<z.ZodObject<Shape>>, signal: AbortSignal): Promise<unknown>;
+}
+
+const tool = <Shape extends z.ZodRawShape>({
+  shape,
+  scopes = [],
+  isWrite = false,
+  ...rest
+}: ToolOptions<Shape>): Tool => ({ ...rest, scopes, isWrite, input: exact(shape) });
+
+const text = (description: string) => z.string().describe(description).optional();
+const texts = (description: string) => z.array(z.string()).describe(description).optional();
+const incident = z
+  .union([z.int().min(1), z.string().regex(/^[A-Za-z]+-\d+$/)])
+  .describe('ID or reference of the incident: 12 or INC-12');
+const limit = z.int().min(1).max(100).describe(`Rows at most; default ${ROWS}`).optional();
+const cursor = text('next_cursor of the answer before, with the same other arguments');
+const paged = { limit, cursor };
+const validateOnly = z.boolean().describe('Check everything, and carry out nothing').optional();
+const requestKey = z
+  .string()
+  .regex(/^[!-~]{1,128}$/)
+  .describe('A new one for each thing to create; repeat it with the same call after a failure: it has one effect');
+const expectedRevision = z
+  .int()
+  .min(1)
+  .describe('The revision of the incident that you have read; refused if outdated');
+const timestamp = (description: string) => text(`${description}, as RFC 3339 with a zone`);
+
+/** What declares and changes an incident. */
+const PROPERTIES = {
+  service: text('Slug of a service'),
+  severity: text('Key of a severity, see get_configuration'),
+  status: text('Key of a status, see get_configuration'),
+  team_id: z.int().min(1).nullable().describe('ID of the team that owns it').optional(),
+  regions: texts('Affected regions'),
+  impact_summary: text('What customers notice'),
+  customer_impact_status: z.enum(['unknown', 'none', 'confirmed']).optional(),
+  impact_started_at: timestamp('When the impact began'),
+  recovered_at: timestamp('When the impact ended'),
+  external_id: text('ID in another system'),
+};
+
+const readIncidents = [['incidents:read']];
+const writeIncidents = [['incidents:write']];
+
+/** Agents name incidents as people do. */
+async function idOf(tocsin: Tocsin, given: string | number, signal: AbortSignal): Promise<number> {
+  if (typeof given === 'number') return given;
+  return (await tocsin.incidents.getByReference(given, { signal })).incident.id;
+}
+
+/** Leaves out what is absent. */
+const present = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as Value;
+
+const page = async <Page>(
+  { limit: rows = ROWS, ...query }: { limit?: number | undefined },
+  read: (query: object) => { page(): Promise<Page> },
+) => readFittingPage(async (count) => read(present({ ...query, limit: count })).page(), rows);
+
+/** Every tool, by its name. */
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  whoami: tool({
+    description: 'The user, the workspace and the scopes that you act with',
+    shape: {},
+    run: async (tocsin, _, signal) => shorten(await tocsin.me.get({ signal })),
+  }),
+  get_configuration: tool({
+    description: 'The statuses, severities, service tiers and timeline groups of the workspace',
+    scopes: [['configuration:read']],
+    shape: {},
+    run: async (tocsin, _, signal) => shorten(await tocsin.configuration.get({ signal })),
+  }),
+  search_incidents: tool({
+    description: 'Incidents that match all filters, newest first',
+    scopes: readIncidents,
+    shape: {
+      q: text('A part of the title or of the impact, or a reference'),
+      status: texts('Keys of statuses'),
+      severity: texts('Keys of severities'),
+      service: texts('Slugs of services'),
+      team_id: z.array(z.int()).describe('IDs of teams').optional(),
+      region: texts('Regions'),
+      active_only: z.boolean().describe('Only those whose status is not terminal').optional(),
+      mine: z.boolean().describe('Only those that you manage or respond to').optional(),
+      external_id: text('Exact ID in another system'),
+      created_from: timestamp('Created then or later'),
+      created_to: timestamp('Created then or earlier'),
+      ...paged,
+    },
+    run: async (tocsin, input, signal) => page(input, (query) => tocsin.incidents.list(query, { signal })),
+  }),
+  get_incident: tool({
+    description: 'An incident with its revision, which changes need',
+    scopes: readIncidents,
+    shape: { incident },
+    run: async (tocsin, { incident: given }, signal) =>
+      shorten(await tocsin.incidents.get(await idOf(tocsin, given, signal), { signal })),
+  }),
+  list_timeline: tool({
+    description: 'What happened in an incident, in the order of time',
+    scopes: readIncidents,
+    shape: { incident, q: text('A part of the text'), order: z.enum(['asc', 'desc']).optional(), ...paged },
+    run: async (tocsin, { incident: given, ...input }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      return page(input, (query) => tocsin.timeline.list(id, query, { signal }));
+    },
+  }),
+  list_changelog: tool({
+    description: 'Who changed which properties of an incident, newest first',
+    scopes: readIncidents,
+    shape: { incident, ...paged },
+    run: async (tocsin, { incident: given, ...input }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      return page(input, (query) => tocsin.incidents.listChangelog(id, query, { signal }));
+    },
+  }),
+  list_services: tool({
+    description: 'The services of the catalog',
+    scopes: [['services:read']],
+    shape: { q: text('A part of the name or the slug'), tier: texts('Keys of tiers'), ...paged },
+    run: async (tocsin, input, signal) => page(input, (query) => tocsin.services.list(query, { signal })),
+  }),
+  list_teams: tool({
+    description: 'The teams of the catalog',
+    scopes: [['teams:read']],
+    shape: paged,
+    run: async (tocsin, input, signal) => page(input, (query) => tocsin.teams.list(query, { signal })),
+  }),
+  list_fields: tool({
+    description: 'The definitions of custom fields',
+    scopes: [['custom_fields:read']],
+    shape: paged,
+    run: async (tocsin, input, signal) => page(input, (query) => tocsin.customFields.list(query, { signal })),
+  }),
+  events_since: tool({
+    description: 'The changes behind a cursor, or since a time; next_cursor continues',
+    scopes: [['incidents:read', 'services:read', 'teams:read', 'custom_fields:read']],
+    shape: {
+      after: text('next_cursor of the answer before'),
+      from: text('Without a cursor: beginning, now (default) or a time as RFC 3339 with a zone'),
+      types: texts('Types of events, such as incident.created'),
+      resource: text('Such as incident:12'),
+      limit,
+    },
+    run: async (tocsin, { limit: rows = ROWS, ...query }, signal) =>
+      readFittingPage(async (count) => tocsin.events.list(present({ ...query, limit: count }), { signal }), rows),
+  }),
+  declare_incident: tool({
+    description: 'Creates an incident',
+    scopes: writeIncidents,
+    isWrite: true,
+    shape: {
+      request_key: requestKey,
+      title: z.string().describe('What has happened, in one line'),
+      ...PROPERTIES,
+      validate_only: validateOnly,
+    },
+    run: async (tocsin, { request_key: idempotencyKey, validate_only: check, ...body }, signal) =>
+      shorten(await tocsin.incidents.create(present(body), { idempotencyKey, validateOnly: check, signal })),
+  }),
+  update_incident: tool({
+    description: 'Changes properties of an incident; use transition_incident to resolve it',
+    scopes: writeIncidents,
+    isWrite: true,
+    shape: {
+      incident: z.int().min(1).describe('ID of the incident'),
+      expected_revision: expectedRevision,
+      title: text('What has happened, in one line'),
+      ...PROPERTIES,
+      validate_only: validateOnly,
+    },
+    run: async (tocsin, { incident: id, expected_revision: ifRevision, validate_only: check, ...patch }, signal) =>
+      shorten(await tocsin.incidents.update(id, present(patch), { ifRevision, validateOnly: check, signal })),
+  }),
+  transition_incident: tool({
+    description: 'Resolves, closes, reopens, archives or restores an incident',
+    scopes: writeIncidents,
+    isWrite: true,
+    shape: {
+      incident: z.int().min(1).describe('ID of the incident'),
+      expected_revision: expectedRevision,
+      to: z.enum(['resolve', 'close', 'reopen', 'archive', 'restore']),
+      note: text('Goes into the timeline when it is resolved, closed or reopened'),
+      validate_only: validateOnly,
+    },
+    run: async (tocsin, { incident: id, expected_revision: revision, to, note, validate_only: check }, signal) => {
+      const options = { validateOnly: check, signal };
+      const expected = { expected_revision: revision };
+      const withNote = <Name extends string>(name: Name) => present<typeof expected>({ ...expected, [name]: note });
+      const transitions = {
+        resolve: async () => tocsin.incidents.resolve(id, withNote('resolution_note'), options),
+        close: async () => tocsin.incidents.close(id, withNote('close_note'), options),
+        reopen: async () => tocsin.incidents.reopen(id, withNote('reopen_note'), options),
+        archive: async () => tocsin.incidents.archive(id, expected, options),
+        restore: async () => tocsin.incidents.restore(id, expected, options),
+      };
+      return shorten(await transitions[to]());
+    },
+  }),
+  add_to_timeline: tool({
+    description: 'Adds an event to the timeline of an incident',
+    scopes: writeIncidents,
+    isWrite: true,
+    shape: {
+      request_key: requestKey,
+      incident: z.int().min(1).describe('ID of the incident'),
+      body: z.string().describe('What happened'),
+      title: text('In one line'),
+      started_at: timestamp('When it happened; default: now'),
+      tags: texts('Tags'),
+      validate_only: validateOnly,
+    },
+    run: async (tocsin, { request_key: idempotencyKey, incident: id, validate_only: check, ...body }, signal) =>
+      shorten(await tocsin.timeline.create(id, present(body), { idempotencyKey, validateOnly: check, signal })),
+  }),
+  set_values: tool({
+    description: 'Sets or clears values of custom fields of an incident: all of them, or none',
+    scopes: [['custom_fields:write'], ['incidents:read']],
+    isWrite: true,
+    shape: {
+      incident: z.int().min(1).describe('ID of the incident'),
+      expected_revision: expectedRevision,
+      values: z
+        .array(exact({ slug: z.string(), value: z.unknown().describe('null clears it') }))
+        .min(1)
+        .describe('See list_fields'),
+      validate_only: validateOnly,
+    },
+    run: async (tocsin, { incident: id, expected_revision: expected, values, validate_only: check }, signal) => {
+      // The API has no revision for values, so a change between the two requests is not noticed.
+      const { incident: current } = await tocsin.incidents.get(id, { signal });
+      if (current.revision !== expected) throw new Error(`the incident has revision ${current.revision} now`);
+      return shorten(await tocsin.incidents.updateCustomFields(id, { values }, { validateOnly: check, signal }));
+    },
+  }),
+};

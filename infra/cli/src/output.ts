@@ -1,0 +1,120 @@
+import { styleText } from 'node:util';
+
+/** How a command prints. */
+export interface OutputOptions {
+  /** JSON, also on a terminal. */
+  json?: boolean | undefined;
+  /** Only IDs. */
+  quiet?: boolean | undefined;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What a command writes. */
+export interface Output {
+  /** Whether rows are shown as a table. */
+  readonly isTable: boolean;
+  /** Rows of a list; call it for each page, and then `end`. */
+  rows(rows: readonly Row[], columns: readonly string[] | undefined): void;
+  end(): void;
+  /** A whole response. @param item its property that is the resource */
+  reply(body: unknown, item: string | undefined): void;
+  line(text: string): void;
+  /** To stderr: what is not the result. */
+  note(text: string): void;
+}
+
+export interface Streams {
+  stdout: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  stderr: { write(text: string): unknown };
+}
+
+export function createOutput({ stdout, stderr }: Streams, { json = false, quiet = false }: OutputOptions): Output {
+  const isTable = stdout.isTTY === true && !json && !quiet;
+  const line = (text: string) => void stdout.write(`${text}\n`);
+  let count = 0;
+  let widths: readonly number[] | undefined;
+  return {
+    isTable,
+    line,
+    note: (text) => void stderr.write(`${text}\n`),
+    rows: (rows, columns = columnsOf(rows[0] ?? {})) => {
+      if (quiet) for (const row of rows) line(idOf(row));
+      else if (!isTable) {
+        for (const row of rows) {
+          stdout.write(`${count === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
+          count += 1;
+        }
+      } else if (rows.length > 0) {
+        const cells = rows.map((row) => columns.map((name) => cell(row[name])));
+        const titles = columns.map((name) => name.toUpperCase());
+        if (widths === undefined) {
+          widths = widthsOf([titles, ...cells], stdout.columns ?? 120);
+          line(styleText('bold', format(titles, widths)));
+        }
+        for (const row of cells) line(format(row, widths));
+      }
+    },
+    end: () => {
+      if (!isTable && !quiet) stdout.write(count === 0 ? '[]\n' : '\n]\n');
+    },
+    reply: (body, item) => {
+      const resource = (item === undefined ? undefined : (body as Row | undefined)?.[item]) ?? firstObject(body);
+      if (quiet) {
+        const id = idOf(resource as Row);
+        if (id !== '') line(id);
+      } else if (!isTable) {
+        if (body !== undefined) line(JSON.stringify(body, undefined, 2));
+      } else
+        for (const [name, value] of Object.entries(resource as Row)) line(`${styleText('bold', name)}: ${cell(value)}`);
+    },
+  };
+}
+
+/** Of a response without a versioned resource: its first property, if that is an object. */
+function firstObject(body: unknown): Row {
+  const object = (body ?? {}) as Row;
+  const [first] = Object.values(object);
+  return typeof first === 'object' && first !== null && !Array.isArray(first) ? (first as Row) : object;
+}
+
+const idOf = (row: Row): string => {
+  const id = row['id'] ?? row['key'] ?? row['user_id'];
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+};
+
+/** The first properties that fit into a cell. */
+const columnsOf = (row: Row) =>
+  Object.keys(row)
+    .filter((name) => typeof row[name] !== 'object')
+    .slice(0, 6);
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  return visible(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Replaces characters that would control the terminal or the direction of the text. */
+const visible = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+
+/** The last column gets what is left of the line; no other one takes more than 40 characters. */
+function widthsOf(lines: readonly (readonly string[])[], columns: number): number[] {
+  const widths = (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => [...(line[index] ?? '')].length)));
+  const limited = widths.map((width) => Math.min(width, 40));
+  const others = limited.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return limited.with(-1, Math.max(10, Math.min(widths.at(-1) ?? 0, columns - others)));
+}
+
+const format = (cells: readonly string[], widths: readonly number[]): string =>
+  cells
+    .map((text, index) => {
+      const characters = [...text];
+      const width = widths[index] ?? 0;
+      return (characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text).padEnd(width);
+    })
+    .join('  ')
+    .trimEnd();

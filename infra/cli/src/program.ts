@@ -1,0 +1,183 @@
+import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
+import { Command, CommanderError } from 'commander';
+import type { ApiFlags } from './api.ts';
+import { resourceCommand } from './command-names.ts';
+import type { ApplyFlags } from './config-apply.ts';
+import type { ListenFlags } from './listen.ts';
+import type { LoginFlags } from './login.ts';
+import { operationCommand } from './operation-command.ts';
+import { PARAMETERS } from './parameters.ts';
+import type { FollowFlags } from './tail.ts';
+import { versionOf } from './version.ts';
+import { type Call, createCall, type GlobalOptions, type Session } from './session.ts';
+
+type Begin = (command: Command) => Call;
+
+/** Commands that are more than an operation. Each is loaded when it runs. */
+function addCommands(program: Command, begin: Begin): void {
+  const example = (text: string) => `\nExample:\n  tocsin ${text}`;
+  program
+    .command('login')
+    .description('store the address and the token of a workspace; the token is read from stdin')
+    .requiredOption('--url <url>', 'the address of the workspace')
+    .option('--name <name>', 'of the context; default: the slug of the workspace')
+    .addHelpText('after', example('login --url http://localhost:8080 < token.txt'))
+    .action(async (flags: LoginFlags, command: Command) => (await import('./login.ts')).login(begin(command), flags));
+  program
+    .command('logout')
+    .description('remove a stored context')
+    .argument('[name]', 'default: the current one')
+    .addHelpText('after', example('logout acme'))
+    .action(async (name: string | undefined, _: unknown, command: Command) =>
+      (await import('./login.ts')).logout(begin(command), name),
+    );
+  program
+    .command('contexts')
+    .description('list the stored contexts, or make one the current one')
+    .argument('[name]')
+    .addHelpText('after', example('contexts acme'))
+    .action(async (name: string | undefined, _: unknown, command: Command) =>
+      (await import('./login.ts')).contexts(begin(command), name),
+    );
+  program
+    .command('whoami')
+    .description('show the user, the workspace and the scopes of the token')
+    .addHelpText('after', example('whoami'))
+    .action(async (_: unknown, command: Command) => {
+      const { connect, output, session } = begin(command);
+      output.reply(await (await connect()).me.get({ signal: session.signal }), undefined);
+    });
+  program
+    .command('listen')
+    .description(
+      'send the events of the feed to an address of this machine, signed as webhooks; loses none while it is off',
+    )
+    .requiredOption('--forward-to <url>', 'the address that receives them')
+    .option('--types <types>', 'types of events, separated by commas')
+    .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
+    .option('--secret <secret>', 'default: one is made, kept and printed')
+    .option('--reset', 'forget where it was')
+    .addHelpText('after', example('listen --forward-to http://localhost:3000/hooks'))
+    .action(async (flags: ListenFlags, command: Command) =>
+      (await import('./listen.ts')).listen(begin(command), flags),
+    );
+  program
+    .command('api')
+    .description('send any request')
+    .argument('<method>')
+    .argument('<path>', 'from /api/v1 on, which may be left out; with its query')
+    .option('--data <json>', 'the body as JSON, @file or - for stdin')
+    .option('--header <header>', 'name: value; repeatable', (text: string, before: string[]) => [...before, text], [])
+    .addHelpText('after', example("api GET '/incidents?status=open'"))
+    .action(async (method: string, path: string, flags: ApiFlags, command: Command) =>
+      (await import('./api.ts')).api(begin(command), method, path, flags),
+    );
+  program
+    .command('describe')
+    .description('explain an operation, as the server describes it; without one, list all')
+    .argument('[operation...]', 'its ID, or the words of its command')
+    .addHelpText('after', example('describe incidents declare'))
+    .action(async (words: string[], _: unknown, command: Command) =>
+      (await import('./describe.ts')).describe(begin(command), words),
+    );
+  program
+    .command('mcp')
+    .description('serve agents by the Model Context Protocol on stdin and stdout')
+    .addHelpText('after', example('mcp'))
+    .action(async (_: unknown, command: Command) => (await import('./mcp/serve.ts')).serve(begin(command)));
+  program
+    .command('completion')
+    .description('print the completion of a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', '\nExample:\n  source <(tocsin completion bash)')
+    .action(async (shell: string, _: unknown, command: Command) =>
+      begin(command).output.line((await import('./completion.ts')).completionScript(shell)),
+    );
+}
+
+/** Further commands of resources. */
+function addToResource(resource: string, command: Command, begin: Begin): void {
+  if (resource === 'config') {
+    command
+      .command('apply')
+      .description('replace the lists of the configuration that a document has')
+      .argument('<file>', 'a document as `config get` prints it; - for stdin')
+      .option('--dry-run', 'check it, and change nothing')
+      .addHelpText(
+        'after',
+        '\nExample:\n  tocsin config get > config.json\n  tocsin config apply config.json --dry-run',
+      )
+      .action(async (file: string, flags: ApplyFlags, own: Command) =>
+        (await import('./config-apply.ts')).apply(begin(own), file, flags),
+      );
+  }
+  if (resource === 'events') {
+    command
+      .command('tail')
+      .description('print the events as they come, until Ctrl-C')
+      .option('--types <types>', 'types of events, separated by commas')
+      .option('--resource <resource>', 'such as incident:12')
+      .option('--from <place>', 'beginning, now or a time', 'now')
+      .option('--after <cursor>', 'behind this cursor')
+      .addHelpText('after', '\nExample:\n  tocsin events tail --types incident.created,incident.updated')
+      .action(async (flags: FollowFlags, own: Command) => (await import('./tail.ts')).tail(begin(own), flags));
+  }
+}
+
+/** @param args of the resources, only those that they name get their commands: a start takes time for each */
+export function createProgram(session: Session, args: readonly string[]): Command {
+  const begin: Begin = (command) => createCall(session, command.optsWithGlobals<GlobalOptions>());
+  const program = new Command('tocsin')
+    .description('The command line of Tocsin')
+    .version(versionOf())
+    .option('--context <name>', 'a stored workspace')
+    .option('--json', 'print JSON, as without a terminal')
+    .option('--quiet', 'print only IDs')
+    .addHelpText('after', "\nExample:\n  tocsin incidents declare --title 'Checkout is down' --severity sev1")
+    .showSuggestionAfterError();
+  addCommands(program, begin);
+  const resources = new Map<string, Command>();
+  for (const [id, operation] of Object.entries<OperationEntry>(OPERATIONS)) {
+    const parameters = PARAMETERS[id];
+    const name = resourceCommand(operation.name.slice(0, operation.name.indexOf('.')));
+    // `whoami` is its only operation.
+    if (parameters === undefined || name === 'me') continue;
+    const resource = resources.get(name) ?? program.command(name).description(`the operations of ${name}`);
+    if (!resources.has(name) && args.includes(name)) addToResource(name, resource, begin);
+    resources.set(name, resource);
+    if (args.includes(name)) resource.addCommand(operationCommand(id, operation, parameters, begin));
+  }
+  for (const [name, resource] of resources)
+    resource.addHelpText('after', () => `\nExample:\n  tocsin ${name} ${resource.commands[0]?.name() ?? ''} --help`);
+  return program;
+}
+
+/** Runs a command. Returns its exit code: 0 done, 1 refused, 2 usage, 3 unreachable. */
+export async function runProgram(args: readonly string[], session: Session): Promise<number> {
+  const program = createProgram(session, args);
+  const configure = (command: Command): void => {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => void session.stdout.write(text),
+      writeErr: (text) => void session.stderr.write(text),
+    });
+    for (const each of command.commands) configure(each);
+  };
+  configure(program);
+  try {
+    if (args[0] === '--complete') {
+      const { candidates } = await import('./completion.ts');
+      session.stdout.write(`${candidates(program, args.slice(1)).join('\n')}\n`);
+      return 0;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has printed its own.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // As shells report a program that Ctrl-C has ended.
+    if (session.signal.aborted) return 130;
+    const { exitCodeOf, messageOf } = await import('./describe-error.ts');
+    session.stderr.write(`error: ${messageOf(error)}\n`);
+    return exitCodeOf(error);
+  }
+}

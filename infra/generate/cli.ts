@@ -1,0 +1,73 @@
+import { type Operation, readApi } from './api-operations.ts';
+import type { JsonSchema } from './tolerant-schema.ts';
+
+/** What the command `tocsin` knows about the parameters of operations, besides the table of the SDK. */
+export const cliFile = {
+  file: 'infra/cli/src/parameters.ts',
+  generate: async () => {
+    const { operations, schemas } = await readApi();
+    return [
+      '// Generated from the API descriptions by npm run generate. Do not edit.',
+      "import type { OperationParameters } from './operation-parameters.ts';",
+      '',
+      '/** The parameters of each operation, by its ID. */',
+      'export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {',
+      ...operations.map((operation) => `  ${operation.id}: ${JSON.stringify(parametersOf(operation, schemas))},`),
+      '};',
+      '',
+    ].join('\n');
+  },
+};
+
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+function parametersOf(operation: Operation, schemas: Schemas) {
+  const { params, query, body } = operation;
+  const { properties = {}, required = [] } = resolve(body?.schema ?? {}, schemas);
+  const given =
+    body === undefined
+      ? query.map(({ name, schema, required: isRequired }) => [name, schema, isRequired] as const)
+      : Object.entries(properties).map(([name, schema]) => [name, schema, required.includes(name)] as const);
+  const kinds = given.map(([name, schema, isRequired]) => [name, `${kindOf(schema, schemas)}${isRequired ? '!' : ''}`]);
+  return {
+    arguments: params.map(({ name }) => name),
+    inputs: Object.fromEntries(kinds) as Record<string, string>,
+    sample: sampleOf(operation, required),
+  };
+}
+
+function resolve(schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const { $ref } = schema;
+  return typeof $ref === 'string' ? (schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {}) : schema;
+}
+
+const SCALARS = new Set(['string', 'integer', 'number', 'boolean']);
+
+/** How a flag is written: a scalar, several of them, or JSON; `|null` if it can be cleared. */
+function kindOf(given: JsonSchema, schemas: Schemas): string {
+  const schema = resolve(given, schemas);
+  const types = [schema.anyOf?.map(({ type }) => type) ?? schema.type].flat(2);
+  const others = [...new Set(types.filter((type) => type !== 'null'))];
+  const [type = 'json'] = others;
+  const nullable = types.includes('null') ? '|null' : '';
+  if (others.length > 1 || type === 'object') return 'json';
+  if (type !== 'array') return SCALARS.has(type) ? `${type}${nullable}` : 'json';
+  const item = resolve(schema.items ?? {}, schemas).type;
+  return typeof item === 'string' && SCALARS.has(item) ? `${item}s${nullable}` : 'json';
+}
+
+/** The arguments and flags of an example: what is required, or else the first text. */
+function sampleOf({ params, query, body }: Operation, required: readonly string[]): string {
+  const ids = params.map(({ schema }) =>
+    schema['example'] === undefined ? '1' : String(schema['example'] as string | number),
+  );
+  const example = Object.entries((body?.example ?? {}) as Record<string, unknown>);
+  const simple = example.filter(([, value]) => typeof value !== 'object');
+  const chosen = simple.filter(([name]) => required.includes(name));
+  const flags = (chosen.length > 0 ? chosen : simple.slice(0, 1)).map(([name, value]) => flagOf(name, String(value)));
+  const limit = query.some(({ name }) => name === 'limit') ? ['--limit 10'] : [];
+  return [...ids, ...flags, ...limit].join(' ');
+}
+
+const flagOf = (name: string, value: string) =>
+  `--${name.replaceAll('_', '-')} ${/^[\w.@:/-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;

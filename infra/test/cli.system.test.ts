@@ -1,0 +1,140 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { freePorts } from '../ports.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
+import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
+
+describeWithServers('the command tocsin', () => {
+  let system: System;
+  let folder: string;
+  let token: string;
+  let settings: TocsinSettings;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-cli-'));
+    system = await startSystem({ settings: { DEFAULT_WORKSPACE: 'acme' } });
+    ({ token } = await system.as());
+    settings = { TOCSIN_CONFIG_DIR: folder, TOCSIN_URL: system.url, TOCSIN_TOKEN: token };
+  });
+  afterAll(async () => {
+    await system.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const run = async (...args: string[]) => runTocsin(settings, args);
+  const done = async (...args: string[]) => {
+    const finished = await run(...args);
+    expect(finished).toMatchObject({ code: 0 });
+    return finished;
+  };
+  const json = async (...args: string[]) => JSON.parse((await done(...args)).stdout);
+
+  test('goes from the login to a resolved incident', async () => {
+    const own = { TOCSIN_CONFIG_DIR: path.join(folder, 'own') };
+    const loggedIn = await runTocsin(own, ['login', '--url', system.url], `${token}\n`);
+    expect(loggedIn).toMatchObject({ code: 0, stderr: expect.stringContaining('the context is acme') });
+    const file = path.join(folder, 'own/contexts.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(path.dirname(file))).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      current: 'acme',
+      contexts: { acme: { url: system.url, token } },
+    });
+    const as = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runTocsin(own, args);
+      expect([code, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout);
+    };
+    expect((await as('whoami')).workspace.slug).toBe('acme');
+    const { incident } = await as('incidents', 'declare', '--title', '404', '--regions', 'eu', '--regions', 'us');
+    expect(incident).toMatchObject({ title: '404', regions: ['eu', 'us'] });
+    await as('timeline', 'add', incident.human_id, '--body', 'Looking', '--is-key', 'true');
+    const changed = await as('incidents', 'update', incident.human_id, '--status', 'monitoring', '--team-id', 'null');
+    expect(changed.incident).toMatchObject({ id: incident.id, status: 'monitoring', team_id: null });
+    const resolved = await as('incidents', 'resolve', String(incident.id), '--resolution-note', 'Rolled back');
+    expect(resolved.incident.status).toBe('resolved');
+    expect((await as('timeline', 'list', incident.human_id)).map(({ body }: { body: string }) => body)).toEqual(
+      expect.arrayContaining(['Looking', 'Rolled back']),
+    );
+    const elsewhere = await runTocsin({ ...own, TOCSIN_URL: 'http://127.0.0.1:1' }, ['whoami']);
+    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('TOCSIN_TOKEN is not') });
+    expect(await runTocsin(own, ['logout'])).toMatchObject({ code: 0 });
+    expect(await runTocsin(own, ['whoami'])).toMatchObject({ code: 2 });
+  });
+
+  test('prints as many rows as it is asked for, as one array or as IDs', async () => {
+    for (let number = 1; number <= 3; number += 1) await done('teams', 'create', '--name', `Team ${number}`);
+    expect((await json('teams', 'list', '--all')).map(({ name }: { name: string }) => name)).toEqual([
+      'Team 1',
+      'Team 2',
+      'Team 3',
+    ]);
+    const { stdout, stderr } = await done('teams', 'list', '--limit', '2', '--quiet');
+    expect(stdout).toMatch(/^\d+\n\d+\n$/);
+    expect(stderr).toContain('there are more');
+    expect(await json('services', 'list')).toEqual([]);
+    expect(await json('webhooks', 'list')).toEqual([]);
+    expect(await json('incidents', 'list', '--status', 'on-hold')).toEqual([]);
+  });
+
+  test('checks without writing, and bases a change on a revision', async () => {
+    const { stderr } = await done('incidents', 'declare', '--title', 'Only checked', '--dry-run');
+    expect(stderr).toContain('nothing was written');
+    expect(await json('incidents', 'list', '--q', 'Only checked')).toEqual([]);
+    const { incident } = await json('incidents', 'declare', '--data', '{"title":"Both"}', '--severity', 'sev4');
+    expect(incident.severity).toBe('sev4');
+    await done('incidents', 'update', incident.human_id, '--title', 'Checked', '--dry-run');
+    const outdated = await run('incidents', 'update', incident.human_id, '--title', 'New', '--if-revision', '7');
+    expect(outdated).toMatchObject({ code: 1, stdout: '' });
+    expect(outdated.stderr).toMatch(/^error: .*\(precondition_failed, request [\w-]+\) \{"current_revision":1\}\n$/);
+    const key = ['--idempotency-key', 'once'];
+    const first = await json('incidents', 'declare', '--title', 'Once', ...key);
+    expect(await json('incidents', 'declare', '--title', 'Once', ...key)).toEqual(first);
+  });
+
+  test('replaces the configuration by the document that it prints', async () => {
+    const file = path.join(folder, 'config.json');
+    const document = await json('config', 'get');
+    const { workflow_statuses: statuses } = document.configuration;
+    statuses.push({ key: 'verifying', label: 'Verifying', color: statuses[0].color });
+    await writeFile(file, JSON.stringify(document));
+    expect((await done('config', 'apply', file, '--dry-run')).stderr).toContain('nothing was changed');
+    await done('config', 'apply', file);
+    expect((await json('config', 'list-workflow-statuses')).map(({ key }: { key: string }) => key)).toContain(
+      'verifying',
+    );
+    expect(await run('config', 'apply', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('precondition_failed'),
+    });
+  });
+
+  test('sends any request, and explains every operation', async () => {
+    expect(await json('api', 'get', '/incidents?status=on-hold')).toMatchObject({ incidents: [] });
+    const { stdout } = await done('describe', 'incidents', 'declare');
+    for (const text of ['POST /api/v1/incidents', 'scope: incidents:write', 'title (string, required)'])
+      expect(stdout).toContain(text);
+    expect((await json('describe')).length).toBeGreaterThan(70);
+  });
+
+  test('tells what is wrong by its exit code', async () => {
+    const [port = 0] = await freePorts(1);
+    const cases: [number, string, TocsinSettings, ...string[]][] = [
+      [1, 'not_found', {}, 'incidents', 'get', '999999'],
+      [1, 'authentication_required', { TOCSIN_TOKEN: 'tcs_wrong' }, 'whoami'],
+      [2, 'unknown option', {}, 'incidents', 'list', '--stauts', 'open'],
+      [2, 'unknown command', {}, 'incident'],
+      [2, 'missing required argument', {}, 'incidents', 'get'],
+      [2, 'is not of the type integer', {}, 'incidents', 'list', '--team-id', 'payments'],
+      [2, '--data: is not JSON', {}, 'incidents', 'declare', '--data', '{'],
+      [2, 'there is no operation', {}, 'describe', 'nothing'],
+      [3, 'ECONNREFUSED', { TOCSIN_URL: `http://127.0.0.1:${port}` }, 'whoami'],
+    ];
+    for (const [code, message, more, ...args] of cases) {
+      const finished = await runTocsin({ ...settings, ...more }, args);
+      expect([args, finished]).toEqual([args, { code, stdout: '', stderr: expect.stringContaining(message) }]);
+    }
+  });
+});

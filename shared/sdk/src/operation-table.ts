@@ -1,0 +1,23 @@
+export { OPERATIONS } from './operations.ts';
+
+/** An operation as the table has it. */
+export interface OperationEntry {
+  /** Its place in the client: `incidents.create`. */
+  readonly name: string;
+  readonly method: string;
+  /** With `{parameters}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Seconds. */
+  readonly deadline: number;
+  /** One of them is enough; without, any key may call it. */
+  readonly scopes?: readonly string[];
+  /** Whether a call has a query or a body. */
+  readonly input?: 'query' | 'body';
+  readonly isKeyed?: boolean;
+  readonly hasRevision?: boolean;
+  /** The property of the response that is the resource. */
+  readonly item?: string;
+  /** The property of a page that has its rows. */
+  readonly rows?: string;
+}
