@@ -49,7 +49,7 @@ async function prepare(version: string): Promise<void> {
   await runScript('infra/verification/compat/main.ts');
 
   await writeFile(path.join(ROOT, 'CHANGELOG.md'), released);
-  for (const file of globSync('{.,gateway,infra,services/*,shared/*}/package.json', { cwd: ROOT })) {
+  for (const file of globSync('{.,gateway,infra,infra/cli,services/*,shared/*}/package.json', { cwd: ROOT })) {
     await edit(file, (text) => setPackageVersion(text, version));
   }
   await edit('package-lock.json', (text) => setLockVersions(text, version));
