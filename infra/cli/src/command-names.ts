@@ -18,7 +18,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   apiKeys: ['id', 'name', 'prefix', 'user_id', 'expires_at', 'revoked_at'],
   auditLog: ['occurred_at', 'action', 'actor'],
   customFields: ['id', 'slug', 'name', 'type', 'archived_at'],
-  incidents: ['human_id', 'status', 'severity', 'service', 'title', 'created_at'],
+  incidents: ['human_id', 'status', 'severity', 'service', 'created_at', 'title'],
   listIncidentChangelog: ['revision', 'changed_at', 'changes'],
   services: ['id', 'slug', 'name', 'tier', 'owner_team_id'],
   teams: ['id', 'slug', 'name', 'parent_id'],

@@ -26,7 +26,7 @@ export interface Output {
 
 export interface Streams {
   stdout: { write(text: string): unknown; isTTY?: boolean; columns?: number };
-  stderr: { write(text: string): unknown };
+  stderr: { write(text: string): unknown; isTTY?: boolean };
 }
 
 export function createOutput({ stdout, stderr }: Streams, { json = false, quiet = false }: OutputOptions): Output {
@@ -66,7 +66,8 @@ export function createOutput({ stdout, stderr }: Streams, { json = false, quiet 
       } else if (!isTable) {
         if (body !== undefined) line(JSON.stringify(body, undefined, 2));
       } else
-        for (const [name, value] of Object.entries(resource as Row)) line(`${styleText('bold', name)}: ${cell(value)}`);
+        for (const [name, value] of Object.entries(resource as Row))
+          if (!isEmpty(value)) line(`${styleText('bold', name)}: ${cell(value)}`);
     },
   };
 }
@@ -89,13 +90,19 @@ const columnsOf = (row: Row) =>
     .filter((name) => typeof row[name] !== 'object')
     .slice(0, 6);
 
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/;
+
+/** Empty values are a dash, and times are to the minute, in UTC. */
 function cell(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '-';
-  return visible(typeof value === 'string' ? value : JSON.stringify(value));
+  if (isEmpty(value)) return '-';
+  return visible(typeof value === 'string' ? value.replace(TIMESTAMP, '$1 $2Z') : JSON.stringify(value));
 }
 
 /** Replaces characters that would control the terminal or the direction of the text. */
-const visible = (text: string): string =>
+export const visible = (text: string): string =>
   text.replaceAll(
     /[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
@@ -106,7 +113,7 @@ function widthsOf(lines: readonly (readonly string[])[], columns: number): numbe
   const widths = (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => [...(line[index] ?? '')].length)));
   const limited = widths.map((width) => Math.min(width, 40));
   const others = limited.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  return limited.with(-1, Math.max(10, Math.min(widths.at(-1) ?? 0, columns - others)));
+  return limited.with(-1, Math.min(widths.at(-1) ?? 0, Math.max(20, columns - others)));
 }
 
 const format = (cells: readonly string[], widths: readonly number[]): string =>

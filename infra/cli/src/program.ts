@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
 import { Command, CommanderError } from 'commander';
 import type { ApiFlags } from './api.ts';
@@ -6,6 +7,7 @@ import type { ApplyFlags } from './config-apply.ts';
 import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
 import { operationCommand } from './operation-command.ts';
+import { visible } from './output.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { FollowFlags } from './tail.ts';
 import { versionOf } from './version.ts';
@@ -45,7 +47,11 @@ function addCommands(program: Command, begin: Begin): void {
     .addHelpText('after', example('whoami'))
     .action(async (_: unknown, command: Command) => {
       const { connect, output, session } = begin(command);
-      output.reply(await (await connect()).me.get({ signal: session.signal }), undefined);
+      const me = await (await connect()).me.get({ signal: session.signal });
+      const { user, workspace, permissions, api_key: key } = me;
+      const { email, role, seat } = user;
+      const summary = { workspace: workspace.slug, user: email, role, seat, permissions, scopes: key.scopes.join(' ') };
+      output.reply(output.isTable ? summary : me, undefined);
     });
   program
     .command('listen')
@@ -177,7 +183,8 @@ export async function runProgram(args: readonly string[], session: Session): Pro
     // As shells report a program that Ctrl-C has ended.
     if (session.signal.aborted) return 130;
     const { exitCodeOf, messageOf } = await import('./describe-error.ts');
-    session.stderr.write(`error: ${messageOf(error)}\n`);
+    const red = session.stderr.isTTY === true ? (text: string) => styleText('red', text) : String;
+    session.stderr.write(`${red('error:')} ${visible(messageOf(error))}\n`);
     return exitCodeOf(error);
   }
 }

@@ -1,5 +1,6 @@
 import type { FeedEvent, FollowOptions } from '@tocsin/sdk';
 import { messageOf } from './describe-error.ts';
+import { visible } from './output.ts';
 import type { Call } from './session.ts';
 
 /** What to follow, as flags. */
@@ -40,5 +41,5 @@ export function summaryOf({ occurred_at: at, type, data }: FeedEvent): string {
   const resource = Object.values(data as object).find((value) => typeof value === 'object' && !Array.isArray(value)) as
     Record<string, unknown> | undefined;
   const texts = [resource?.['reference'], resource?.['title'] ?? resource?.['name']];
-  return [at, type, ...texts.filter((text) => typeof text === 'string' && text !== '')].join(' ');
+  return visible([at, type, ...texts.filter((text) => typeof text === 'string' && text !== '')].join(' '));
 }
