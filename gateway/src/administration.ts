@@ -10,6 +10,7 @@ import { type KeyFilter, keyStore, type OwnedKey } from './store/key-store.ts';
 import { type UserProperties, userStore } from './store/user-store.ts';
 import { workspaceStore } from './store/workspace-store.ts';
 import type { CommandContext } from './usecases/actor.ts';
+import { createLoginLink } from './usecases/create-login-link.ts';
 import { createKey, type NewKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
 import { createWorkspace } from './usecases/create-workspace.ts';
@@ -100,6 +101,7 @@ export function administration(database: Knex, clock: Clock = systemClock) {
         return createKey(trx, { ...key, workspaceId, userId }, by(now));
       },
     ),
+    createLoginLink: change(createLoginLink),
     revokeKey: change(async (trx, id: number, now) => {
       const { workspaceId } = await getKey(trx, id);
       return revokeKey(trx, { workspaceId, id }, by(now));

@@ -11,6 +11,7 @@ import type { RequestCounter } from './clients/window-counter.ts';
 import type { GatewayConfig } from './config.ts';
 import { trustedProxies } from './domain/client-address.ts';
 import { OWN_SERVICE } from './domain/route-table.ts';
+import { sessionCookie } from './domain/session.ts';
 import { accessLog } from './http/access-log.ts';
 import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
@@ -37,6 +38,7 @@ import { auditStore } from './store/audit-store.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
 import { keyUses } from './usecases/key-uses.ts';
+import { signIn } from './usecases/sign-in.ts';
 
 export { memoryRequestCounter } from './clients/request-counter.ts';
 
@@ -112,6 +114,12 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       trustedProxies: proxies,
       identities,
       uses,
+      cookie: sessionCookie(server.startsWith('https:')),
+      signIn: async (input) => {
+        const session = await signIn(database, input, clock.now());
+        identitiesChanged();
+        return session;
+      },
       limits: rateLimits({ counter: requests.counter, meter }, config.limits),
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: api.routes,

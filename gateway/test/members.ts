@@ -28,6 +28,21 @@ let members = 0;
 export const clientOf = ({ app }: GatewayHarness, token: string, workspace = 'acme'): Client =>
   httpClient(app.url, { Host: `${workspace}.localhost`, Authorization: `Bearer ${token}` });
 
+/** Signs a user in, and returns the session with a client that sends its cookie as the console does. */
+export async function beginSession(gateway: GatewayHarness, email: string, workspace = 'acme') {
+  const host = { Host: `${workspace}.localhost`, 'Sec-Fetch-Site': 'same-origin' };
+  const link = await gateway.admin.createLoginLink({ workspace, email });
+  const { status, headers, text } = await httpClient(gateway.app.url, host).post('/app/session', undefined, {
+    Authorization: `Bearer ${link.token}`,
+    'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  });
+  if (status !== 204) throw new Error(`not signed in: ${status} ${text}`);
+  const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+  const client = httpClient(gateway.app.url, host, { Cookie: cookie });
+  const { body } = await client.get('/api/v1/me');
+  return { link: link.token, cookie, client, id: body.api_key.id as number };
+}
+
 /** Creates a user, by default a member without a seat, and a key of theirs. */
 export async function memberOf(gateway: GatewayHarness, options: MemberOptions = {}): Promise<Member> {
   const { workspace = 'acme', role, seat, scopes = SCOPES } = options;

@@ -7,7 +7,7 @@ import type { Answer, Client } from '@tocsin/testing';
 import { openGatewayDatabase, ROLES, type Role, SEATS } from '../src/administration.ts';
 import { contracts } from '../src/http/contracts.ts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
-import { at, KEYS, type Member, memberOf, type MemberOptions, USERS } from './members.ts';
+import { at, beginSession, KEYS, type Member, memberOf, type MemberOptions, USERS } from './members.ts';
 
 type OperationId = keyof typeof contracts;
 
@@ -43,6 +43,11 @@ const REQUESTS: Record<OperationId, (client: Client, target: Target) => Promise<
   updateApiKey: async (client, { key }) => client.patch(`${KEYS}/${key.id}`, { name: 'c' }, at(key.revision)),
   rotateApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/rotate`),
   revokeApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/revoke`),
+  listSessions: async (client) => client.get('/api/v1/settings/sessions'),
+  revokeSession: async (client, { user }) => {
+    const { id } = await beginSession(gateway, user.email);
+    return client.post(`/api/v1/settings/sessions/${id}/revoke`);
+  },
   listAuditLog: async (client) => client.get('/api/v1/settings/audit-log'),
   getIdempotencyKey: async (client, { user }) => {
     const key = { workspace_id: user.workspaceId, user_id: user.id, route: 'createUser', key: 'used' };

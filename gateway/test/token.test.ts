@@ -5,7 +5,7 @@ import { digestOf, generateToken, isToken, shownPart } from '../src/domain/token
 describe('tokens', () => {
   test('consist of a prefix, 43 characters and a checksum of 6', () => {
     expect(generateToken()).toMatch(/^tcs_[0-9A-Za-z]{49}$/);
-    expect(new Set(Array.from({ length: 50 }, generateToken)).size).toBe(50);
+    expect(new Set(Array.from({ length: 50 }, () => generateToken())).size).toBe(50);
   });
 
   test('every generated token is recognised', () => {
@@ -32,6 +32,14 @@ describe('tokens', () => {
     ` ${generateToken()}`,
     generateToken().replace('tcs_', 'TCS_'),
   ])('%j is not a token', (text) => expect(isToken(text)).toBe(false));
+
+  test('of one kind is none of another', () => {
+    const kinds = ['key', 'session', 'login_link'] as const;
+    for (const kind of kinds) {
+      const token = generateToken(kind);
+      expect(kinds.filter((each) => isToken(token, each))).toEqual([kind]);
+    }
+  });
 
   test('are stored as their SHA-256 and displayed as their first 8 characters', () => {
     const token = generateToken();

@@ -1,3 +1,4 @@
+import { consoleUrl, loginUrl } from './console-url.ts';
 import { ROLES, SEATS } from '../../gateway/src/administration.ts';
 import type { Command, Flag } from './command.ts';
 import type { Row } from './table.ts';
@@ -85,6 +86,16 @@ export const userCommands: readonly Command[] = [
       return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
     },
   },
-  activation('user deactivate', false, 'Deactivate a user and all their API keys'),
+  {
+    name: 'login-link',
+    summary: 'Print a link that signs a user in to the console; it works once, within ten minutes',
+    flags: userFlags,
+    run: async (values, { gateway, env }) => {
+      const workspace = values.required('workspace');
+      const { token, expiresAt } = await gateway.createLoginLink({ workspace, email: values.required('email') });
+      return { url: loginUrl(consoleUrl(env, workspace), token), expires_at: expiresAt };
+    },
+  },
+  activation('user deactivate', false, 'Deactivate a user and all their API keys, and end their sessions'),
   activation('user activate', true, 'Activate a deactivated user'),
 ];

@@ -70,6 +70,7 @@ const RESOURCES = [
   ['TimelineEvent', 'timeline'],
   ['ApiKey', 'apiKeys'],
   ['AuditLog', 'auditLog'],
+  ['Session', 'sessions'],
   ['Incident', 'incidents'],
   ['CustomField', 'customFields'],
   ['Configuration', 'configuration'],

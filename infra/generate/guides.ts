@@ -30,6 +30,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   'Event feed': ['Event feed', 'Waiting and streaming'],
   Users: ['Users'],
   'API keys': ['API keys'],
+  Sessions: ['Sessions'],
 };
 
 /** The texts of the API description, from docs/contract.md, so that the rules are written down once. */

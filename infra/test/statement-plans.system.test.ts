@@ -19,6 +19,7 @@ import {
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
+import { administration } from '../../gateway/src/administration.ts';
 import { auditStore } from '../../gateway/src/store/audit-store.ts';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { storageStore, sweepKeyStorage } from '../../services/incident/src/storage/store/storage-store.ts';
@@ -243,6 +244,9 @@ async function useGateway(call: Calling): Promise<void> {
   await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
   const { pagination } = await call(`GET ${keys}`, { query: '?limit=1' });
   await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+
+  await call('GET /api/v1/settings/sessions', { query: '?limit=1' });
+  await call('POST /api/v1/settings/sessions/{id}/revoke', { ids: [key.id], status: 404 });
 
   const log = 'GET /api/v1/settings/audit-log';
   await eventually(async () => (await call(log)).entries.length > 1, { what: 'entries of the audit log' });
@@ -572,6 +576,14 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const { workspace_id: workspaceId, id: userId } = await own(
       'select workspace_id::integer, id::integer from gateway.users',
     );
+    const { email } = await own('select email from gateway.users');
+    const links = administration(databases.get('gateway')!);
+    for (const link of await Promise.all([1, 2].map(async () => links.createLoginLink({ workspace: 'acme', email })))) {
+      const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
+      await client.send('POST', '/app/session', undefined, headers);
+    }
+    // One that nobody uses.
+    await links.createLoginLink({ workspace: 'acme', email });
     await own(`
       insert into incident.timeline_groups (workspace_id, id, name, name_folded, rank)
       values (${workspaceId}, 1, 'Comms', 'comms', 0)`);

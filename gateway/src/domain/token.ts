@@ -2,22 +2,27 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'tcs_';
+/** A token of one kind is none of another. */
+const PREFIXES = { key: 'tcs_', session: 'tcn_', login_link: 'tcl_' } as const;
+
+export type TokenKind = keyof typeof PREFIXES;
+
 /** 43 characters of 62 are 256 bits. */
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const SHOWN_LENGTH = 8;
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+const FORM = new RegExp(`^tc[snl]_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** Generates an API token (contract: Authentication). Only its digest is stored, so it cannot be shown again. */
-export function generateToken(): string {
+/** Generates a token (contract: Authentication). Only its digest is stored, so it cannot be shown again. */
+export function generateToken(kind: TokenKind = 'key'): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
-  return PREFIX + secret + checksum(PREFIX + secret);
+  const text = PREFIXES[kind] + secret;
+  return text + checksum(text);
 }
 
 /** Whether the text has the form and the checksum of a token: a mistyped token needs no look-up. */
-export function isToken(text: string): boolean {
-  return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
+export function isToken(text: string, kind: TokenKind = 'key'): boolean {
+  return text.startsWith(PREFIXES[kind]) && FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
 /** The SHA-256 under which a token is stored and looked up, in hexadecimal. */

@@ -2,6 +2,7 @@ import { auditPage, auditQuery } from './audit-wire.ts';
 import { SCOPES } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import { idempotencyKeyLookup, idempotencyKeyParams, idempotencyKeyReply } from './idempotency-key-wire.ts';
+import { sessionPage, sessionParams, sessionQuery, sessionReply } from './session-wire.ts';
 import {
   keyPage,
   keyParams,
@@ -25,6 +26,7 @@ const USERS = '/api/v1/settings/users';
 const USER = `${USERS}/{id}`;
 const KEYS = '/api/v1/settings/api-keys';
 const KEY = `${KEYS}/{id}`;
+const SESSIONS = '/api/v1/settings/sessions';
 
 /** Every key has a scope, so any valid key may call these. */
 const anyKey = { tag: 'Users', scope: SCOPES } as const;
@@ -36,6 +38,7 @@ const writeUsers = {
   errors: ['permission_denied', 'invalid_resource_state'],
 } as const;
 const keys = { tag: 'API keys', scope: 'api_keys:manage' } as const;
+const sessions = { tag: 'Sessions', scope: 'api_keys:manage' } as const;
 const writeKeys = { ...keys, errors: ['permission_denied', 'invalid_resource_state'] } as const;
 const user = { status: 200, body: userReply, versioned: true } as const;
 const key = { status: 200, body: keyReply, versioned: true } as const;
@@ -43,7 +46,7 @@ const token = { body: tokenReply, versioned: true } as const;
 /** What only a key that is stored has. */
 const TOKEN = ['api_key.id', 'api_key.prefix', 'token'] as const;
 
-/** The gateway's own API (contract: Users, API keys). */
+/** The gateway's own API (contract: Users, API keys, Sessions). */
 export const contracts = {
   getMe: {
     ...endpoint('GET', '/api/v1/me', 'Get the caller'),
@@ -119,6 +122,20 @@ export const contracts = {
     ...writeKeys,
     params: keyParams,
     reply: key,
+  },
+  listSessions: {
+    ...endpoint('GET', SESSIONS, 'List sessions'),
+    ...sessions,
+    query: sessionQuery,
+    cost: { base: 2 },
+    reply: { status: 200, body: sessionPage },
+  },
+  revokeSession: {
+    ...endpoint('POST', `${SESSIONS}/{id}/revoke`, 'End a session'),
+    ...sessions,
+    errors: ['permission_denied'],
+    params: sessionParams,
+    reply: { status: 200, body: sessionReply },
   },
   listAuditLog: {
     ...endpoint('GET', '/api/v1/settings/audit-log', 'List changes of settings'),

@@ -1,5 +1,6 @@
 import type { Documentation } from '@tocsin/http';
 import type { contracts } from './contracts.ts';
+import type { SessionWire } from './session-wire.ts';
 import type { ApiKeyWire, MeWire, UserWire } from './wire.ts';
 
 const me: MeWire = {
@@ -40,6 +41,16 @@ const key: ApiKeyWire = {
   last_used_at: null,
   revoked_at: null,
 };
+const session: SessionWire = {
+  id: 4,
+  user_id: 1,
+  name: 'Firefox on Linux',
+  current: false,
+  created_at: '2026-11-24T10:00:00.000Z',
+  last_used_at: '2026-11-24T10:15:00.000Z',
+  expires_at: '2026-12-01T10:00:00.000Z',
+  revoked_at: null,
+};
 const TOKEN = 'tcs_Xw90…';
 const rotated: ApiKeyWire = { ...key, id: 3, prefix: 'tcs_b31K', scopes: ['incidents:read'] };
 
@@ -57,7 +68,7 @@ export const documentation: Documentation<typeof contracts> = {
   },
   createUser: {
     description:
-      "Creates an active user. There is no sign-in: the user acts through API keys. `permission_denied`: the role is above the caller's. `invalid_resource_state` with `details.existing_id`: another user has the email address.",
+      "Creates an active user. The user acts through API keys, or signs in with a link that an operator makes. `permission_denied`: the role is above the caller's. `invalid_resource_state` with `details.existing_id`: another user has the email address.",
     body: newUser,
     reply: { user: ana },
   },
@@ -68,7 +79,7 @@ export const documentation: Documentation<typeof contracts> = {
   },
   updateUser: {
     description:
-      "Changes the properties that the body contains. `If-Service-Resource-Version` must be the current revision. A deactivated user's keys are invalid within a second, and valid again after an activation. `permission_denied`: the role of the user, or the new one, is above the caller's. The last active owner can be neither demoted nor deactivated.",
+      "Changes the properties that the body contains. `If-Service-Resource-Version` must be the current revision. A deactivated user's keys are invalid within a second, and valid again after an activation; the sessions end. `permission_denied`: the role of the user, or the new one, is above the caller's. The last active owner can be neither demoted nor deactivated.",
     params: { id: 2 },
     revision: 1,
     body: { name: 'Ana Lima' },
@@ -114,6 +125,16 @@ export const documentation: Documentation<typeof contracts> = {
     description: 'Ends a key for good. It can be repeated.',
     params: { id: 3 },
     reply: { api_key: { ...rotated, revision: 2, revoked_at: '2026-11-24T11:00:00.000Z' } },
+  },
+  listSessions: {
+    description:
+      'Returns the sessions of browsers that have not ended, by user and ID; without `manage_settings` only those of the caller.',
+    reply: { sessions: [session], pagination: { limit: 50, has_more: false } },
+  },
+  revokeSession: {
+    description: 'Signs a browser out, within a second. It can be repeated.',
+    params: { id: 4 },
+    reply: { session: { ...session, revoked_at: '2026-11-24T11:00:00.000Z' } },
   },
   listAuditLog: {
     description:

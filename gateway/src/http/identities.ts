@@ -2,7 +2,7 @@ import type { Principal } from '@tocsin/contracts';
 import { PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';
 import { permissionsOf } from '../domain/roles.ts';
-import { digestOf, isToken } from '../domain/token.ts';
+import { digestOf, isToken, type TokenKind } from '../domain/token.ts';
 import type { Identity, IdentityStore } from '../store/identity-store.ts';
 import { batchedLookup } from './batched-lookup.ts';
 import { lookupCache } from './lookup-cache.ts';
@@ -20,7 +20,7 @@ export interface Caller {
 export interface Identities {
   findWorkspaceId(slug: string): Promise<number | undefined>;
   /** Does not check the expiry, because an identity may expire while it is cached. */
-  findByToken(token: string): Promise<Caller | undefined>;
+  findByToken(token: string, kind: TokenKind): Promise<Caller | undefined>;
   /** The same as `findByToken`, by the digest of the token. */
   findByDigest(digest: string): Promise<Caller | undefined>;
   /** Removes everything from the caches, after a change. */
@@ -82,7 +82,7 @@ export function identities(
       await confirm();
       return (await workspaces.get(slug))?.id;
     },
-    findByToken: async (token) => (isToken(token) ? findByDigest(digestOf(token)) : undefined),
+    findByToken: async (token, kind) => (isToken(token, kind) ? findByDigest(digestOf(token)) : undefined),
     findByDigest,
     clear,
   };

@@ -18,8 +18,12 @@ import { type HostRules, slugOf } from '../domain/host.ts';
 import type { Operation, Resource, RouteTable } from '../domain/route-table.ts';
 import type { Forwarder } from './forwarder.ts';
 import { checkFraming } from './framing.ts';
+import { browserName, idleSince, type SessionCookie } from '../domain/session.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
+import type { SignIn } from '../usecases/sign-in.ts';
+import { bearerOf, checkSameOrigin, credentials, SESSION_PATH } from './session-requests.ts';
 import type { Caller, Identities } from './identities.ts';
+import type { Identity } from '../store/identity-store.ts';
 import type { PublicPage } from './public-pages.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { openRequestContext, type RequestContext } from './request-context.ts';
@@ -28,7 +32,9 @@ export interface PublicHandlerDependencies {
   hosts: HostRules;
   trustedProxies: TrustedProxies;
   identities: Identities;
-  uses: Pick<KeyUses, 'record'>;
+  uses: Pick<KeyUses, 'record' | 'find'>;
+  cookie: SessionCookie;
+  signIn: (input: SignIn) => Promise<{ token: string }>;
   limits: RateLimits;
   /** Bytes of one request body. */
   maxBodyBytes: number;
@@ -76,7 +82,9 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   const page = dependencies.pages.get(target.path);
   if (page !== undefined) return servePage(page, context, dependencies);
 
-  const slug = slugOf(requestedHost(context, dependencies.trustedProxies), dependencies.hosts);
+  const host = requestedHost(context, dependencies.trustedProxies);
+  const slug = slugOf(host, dependencies.hosts);
+  if (target.path === SESSION_PATH) return beginSession(context, { host, slug }, dependencies);
   const caller =
     (await findCaller(context, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
   const { identity } = caller;
@@ -94,6 +102,7 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
     cost,
   });
   if (counted !== undefined) await counted;
+  if (identity.usedAt !== null) checkSameOrigin(request, host);
   const operation = checkOperation(context, resource);
   checkAccess(identity, operation);
   if (!response.destroyed) await dependencies.forwarder.forward(context, caller, operation);
@@ -123,12 +132,27 @@ const peerAddress = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
 async function findCaller(
   { request }: RequestContext,
   slug: string | undefined,
-  { identities, clock }: PublicHandlerDependencies,
+  { identities, cookie, clock, uses }: PublicHandlerDependencies,
 ): Promise<Caller | undefined> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (slug === undefined || token === undefined) return undefined;
-  const caller = await identities.findByToken(token);
-  return caller?.identity.workspace.slug === slug && !isExpired(caller, clock) ? caller : undefined;
+  const sent = credentials(request.headers, cookie);
+  if (slug === undefined || sent === undefined) return undefined;
+  const caller = await identities.findByToken(sent.token, sent.kind);
+  const isValid = caller?.identity.workspace.slug === slug && !hasEnded(caller.identity, uses, clock);
+  return isValid ? caller : undefined;
+}
+
+/** Signs a browser in with the link's token as the bearer (contract: Sessions). */
+async function beginSession(
+  { request, response, method, requestId }: RequestContext,
+  { host, slug }: { host: string; slug: string | undefined },
+  { limits, trustedProxies, cookie, signIn }: PublicHandlerDependencies,
+): Promise<void> {
+  await limits.anonymous(response, clientNetworkOf(request, trustedProxies));
+  if (method !== 'POST') throw methodNotAllowed(method, ['POST']);
+  checkSameOrigin(request, host);
+  const link = bearerOf(request.headers.authorization) ?? '';
+  const { token } = await signIn({ link, slug, browser: browserName(request.headers['user-agent'] ?? ''), requestId });
+  response.writeHead(204, { 'Set-Cookie': cookie.set(token) }).end();
 }
 
 /**
@@ -158,7 +182,11 @@ const unknownHost = ({ baseDomain }: HostRules) =>
       'at /docs of every host',
   );
 
-const isExpired = ({ identity: { expiresAt } }: Caller, clock: Clock) => expiresAt !== null && expiresAt <= clock.now();
+function hasEnded({ expiresAt, usedAt, keyId }: Identity, uses: Pick<KeyUses, 'find'>, clock: Clock): boolean {
+  if (expiresAt !== null && expiresAt <= clock.now()) return true;
+  // A use of this process may be later than the one that was looked up.
+  return usedAt !== null && usedAt <= idleSince(clock.now()) && (uses.find(keyId) ?? '') <= idleSince(clock.now());
+}
 
 function clientNetworkOf(request: IncomingMessage, trustedProxies: TrustedProxies): string {
   const forwardedFor = request.headers['x-forwarded-for'];

@@ -8,6 +8,7 @@ import { idempotencyKeyHandlers } from './idempotency-key-handlers.ts';
 import { keyHandlers } from './key-handlers.ts';
 import { meHandlers } from './me-handlers.ts';
 import type { SealedTokens } from './sealed-tokens.ts';
+import { sessionHandlers } from './session-handlers.ts';
 import { userHandlers } from './user-handlers.ts';
 
 /** Every command and query of the gateway's own API. */
@@ -25,6 +26,7 @@ export const routes = (options: {
     ...meHandlers(options),
     ...userHandlers(options),
     ...keyHandlers(options),
+    ...sessionHandlers(options),
     ...auditHandlers({ ...options, database }),
     ...idempotencyKeyHandlers({ ...options, ownKeys }),
   });

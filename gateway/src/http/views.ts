@@ -4,6 +4,7 @@ import { permissionsOf } from '../domain/roles.ts';
 import type { ApiKey } from '../store/key-store.ts';
 import type { User } from '../store/user-store.ts';
 import type { Caller } from '../usecases/read-caller.ts';
+import type { SessionWire } from './session-wire.ts';
 import type { ApiKeyWire, MeWire, UserWire } from './wire.ts';
 
 const propertiesOf = ({ email, name, role, seat, active }: User) => ({ email, name, role, seat, active });
@@ -32,6 +33,22 @@ export const keyView = (key: ApiKey, lastUse: Instant | undefined): ApiKeyWire =
   user_id: key.userId,
   ...keyProperties(key, lastUse),
   revoked_at: key.revokedAt,
+});
+
+/** @param lastUse as for `keyView` */
+export const sessionView = (
+  session: ApiKey,
+  lastUse: Instant | undefined,
+  { key_id: ownId }: { key_id: number },
+): SessionWire => ({
+  id: session.id,
+  user_id: session.userId,
+  name: session.name,
+  current: session.id === ownId,
+  created_at: session.createdAt,
+  last_used_at: lastUse ?? session.lastUsedAt,
+  expires_at: session.expiresAt,
+  revoked_at: session.revokedAt,
 });
 
 /** @param lastUse as for `keyView` */

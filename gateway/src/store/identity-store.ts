@@ -14,6 +14,8 @@ export interface Identity {
   seat: Seat;
   role: Role;
   expiresAt: Instant | null;
+  /** When a session was used last, up to a minute earlier than it was; null for keys, which may rest. */
+  usedAt: Instant | null;
   workspace: WorkspaceContext;
   /** Requests a minute; null for the installation's default. */
   rateLimit: number | null;
@@ -29,6 +31,7 @@ interface IdentityRow {
   seat: Seat;
   role: Role;
   expires_at: Instant | null;
+  used_at: Instant | null;
   workspace_id: number;
   slug: string;
   version: number;
@@ -45,6 +48,7 @@ const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
 const FIND_BY_DIGESTS = `
   select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.name as key_name, k.token_shown as key_prefix,
          k.user_id, k.scopes, u.seat, u.role, k.expires_at,
+         case when k.kind = 'session' then coalesce(k.last_used_at, k.created_at) end as used_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
          w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
     from api_keys k
@@ -91,6 +95,7 @@ const fromRow = (row: IdentityRow): Identity => ({
   seat: row.seat,
   role: row.role,
   expiresAt: row.expires_at,
+  usedAt: row.used_at,
   workspace: {
     id: row.workspace_id,
     slug: row.slug,

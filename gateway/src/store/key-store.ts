@@ -1,9 +1,14 @@
 import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Scope } from '@tocsin/contracts';
+import { idleSince } from '../domain/session.ts';
+
+/** A session of a browser is a key, too. */
+export type KeyKind = 'key' | 'session';
 
 export interface ApiKey {
   id: number;
+  kind: KeyKind;
   userId: number;
   /** Every change raises it. */
   revision: number;
@@ -32,6 +37,7 @@ export interface OwnedKey extends ApiKey {
 
 interface Row {
   id: number;
+  kind: KeyKind;
   user_id: number;
   revision: number;
   name: string;
@@ -53,6 +59,7 @@ interface OwnedRow extends Row {
 
 const COLUMNS = [
   'id',
+  'kind',
   'user_id',
   'revision',
   'name',
@@ -75,6 +82,9 @@ export interface KeyPosition {
 }
 
 const COLUMNS_OF_K = COLUMNS.map((column) => `k.${column}`);
+const IS_LIVE_SESSION = `k.kind = 'session' and k.revoked_at is null and k.expires_at > ?
+  and coalesce(k.last_used_at, k.created_at) > ?`;
+
 /** Locks the rows in the order of their IDs, so that no two gateways wait for each other. */
 const RECORD_USES = `
   with used as (
@@ -110,26 +120,31 @@ export function keyStore(db: Knex) {
     /** All keys, or those of a workspace or of a user, by workspace, owner and ID. */
     list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> => {
       const rows = await owned()
+        .where({ 'k.kind': 'key' })
         .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
         .where((filtered) => void (user !== undefined && filtered.whereRaw('lower(u.email) = lower(?)', [user])))
         .orderByRaw('w.slug collate "C", lower(u.email) collate "C", k.id');
       return rows.map(toOwnedKey);
     },
 
-    /** The keys of a workspace, or of one of its users, by the owner's email address and ID, after a position. */
+    /** The keys of a workspace, or of one of its users, or their sessions that have not ended, by the owner's email address and ID, after a position. */
     page: async (options: {
       workspaceId: number;
       userId: number | undefined;
+      /** Sessions that have not ended now, instead of all keys. */
+      sessionsAt?: Instant;
       after: KeyPosition | undefined;
       limit: number;
     }): Promise<ListedKey[]> => {
-      const { workspaceId, userId, after, limit } = options;
+      const { workspaceId, userId, sessionsAt, after, limit } = options;
       const query = db('users as u')
         .join('api_keys as k', 'k.user_id', 'u.id')
         .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
         .select<(Row & { sort_key: string })[]>([...COLUMNS_OF_K, db.raw('lower(u.email) as sort_key')])
         .orderByRaw('lower(u.email), k.id')
         .limit(limit);
+      if (sessionsAt === undefined) void query.where('k.kind', 'key');
+      else void query.whereRaw(IS_LIVE_SESSION, [sessionsAt, idleSince(sessionsAt)]);
       if (after !== undefined) {
         const { sortKey, id } = after;
         // The first condition is one that an index has; the second one is exact.
@@ -156,11 +171,15 @@ export function keyStore(db: Knex) {
 
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
     insert: async (
-      key: Omit<ApiKey, 'id' | 'revision' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> & { digest: string },
+      key: Omit<ApiKey, 'id' | 'kind' | 'revision' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> & {
+        digest: string;
+        kind?: KeyKind;
+      },
     ): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .insert({
           user_id: key.userId,
+          kind: key.kind ?? 'key',
           name: key.name,
           token_digest: Buffer.from(key.digest, 'hex'),
           token_shown: key.shown,
@@ -201,7 +220,7 @@ export function keyStore(db: Knex) {
     countValid: async (workspaceId: number, now: Instant): Promise<number> => {
       const [row] = await db('api_keys')
         .join('users', 'users.id', 'api_keys.user_id')
-        .where({ 'users.workspace_id': workspaceId })
+        .where({ 'users.workspace_id': workspaceId, 'api_keys.kind': 'key' })
         .whereNull('api_keys.revoked_at')
         .whereRaw('(api_keys.expires_at is null or api_keys.expires_at > ?)', [now])
         .count<{ count: number }[]>({ count: 'api_keys.id' });
@@ -217,6 +236,26 @@ export function keyStore(db: Knex) {
       return fromRow(row as Row);
     },
 
+    /** Ends the sessions of a user, all or except the newest, and returns them. */
+    revokeSessions: async (userId: number, { keep, now }: { keep: number; now: Instant }): Promise<ApiKey[]> => {
+      const ended = db('api_keys as k')
+        .where({ 'k.user_id': userId })
+        .whereRaw(IS_LIVE_SESSION, [now, idleSince(now)])
+        .orderBy('k.id', 'desc')
+        .offset(keep)
+        .select('k.id');
+      const rows = await db('api_keys')
+        .whereIn('id', ended)
+        .update({ revoked_at: now, revision: db.raw('revision + 1') })
+        .returning<Row[]>(COLUMNS);
+      return rows.map(fromRow);
+    },
+
+    /** Deletes the sessions of a user that expired before this time. */
+    deleteSessionsBefore: async (userId: number, time: Instant): Promise<void> => {
+      await db('api_keys').where({ user_id: userId, kind: 'session' }).where('expires_at', '<', time).delete();
+    },
+
     /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
     recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
       await runPrepared(db, 'record-key-uses', RECORD_USES, [[...uses.keys()], [...uses.values()]]);
@@ -226,6 +265,7 @@ export function keyStore(db: Knex) {
 
 const fromRow = (row: Row): ApiKey => ({
   id: row.id,
+  kind: row.kind,
   userId: row.user_id,
   revision: row.revision,
   name: row.name,

@@ -11,7 +11,8 @@ export const visibleOwner = ({ permissions, user_id: userId }: Principal): numbe
 export async function getVisibleKey(database: Knex, principal: Principal, id: number): Promise<ApiKey> {
   const key = await keyStore(database).find(id);
   const owner = visibleOwner(principal);
-  const isVisible = key?.workspaceId === principal.workspace.id && (owner === undefined || key.userId === owner);
+  const isVisible =
+    key?.kind === 'key' && key.workspaceId === principal.workspace.id && (owner === undefined || key.userId === owner);
   if (key === undefined || !isVisible) throw notFound(`The key ${id}`);
   return key;
 }

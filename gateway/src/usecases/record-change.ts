@@ -21,12 +21,18 @@ export const recordUserChange = async (
   change: Recorded<User>,
 ): Promise<void> => record(trx, { ...change, context, kind: 'user', stateOf: stateOfUser });
 
-/** Records a change of an API key in the audit log. */
+/** Records a change of an API key or a session in the audit log. */
 export const recordKeyChange = async (
   trx: Knex.Transaction,
   context: CommandContext,
   change: Recorded<ApiKey>,
-): Promise<void> => record(trx, { ...change, context, kind: 'api_key', stateOf: stateOfKey });
+): Promise<void> =>
+  record(
+    trx,
+    change.after.kind === 'key'
+      ? { ...change, context, kind: 'api_key', stateOf: stateOfKey }
+      : { ...change, context, kind: 'session', stateOf: stateOfSession },
+  );
 
 const record = async <Entity extends { id: number }>(
   trx: Knex.Transaction,
@@ -75,6 +81,13 @@ const stateOfWorkspace = (workspace: Workspace) => ({
 });
 
 const stateOfUser = ({ email, name, role, seat, active }: User) => ({ email, name, role, seat, active });
+
+const stateOfSession = ({ name, userId, expiresAt, revokedAt }: ApiKey) => ({
+  name,
+  user_id: userId,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+});
 
 const stateOfKey = ({ name, userId, shown, scopes, expiresAt, revokedAt }: ApiKey) => ({
   name,

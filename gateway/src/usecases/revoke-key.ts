@@ -1,17 +1,17 @@
 import type { Knex } from '@tocsin/postgres';
 import { announceIdentityChange } from '../store/identity-changes.ts';
-import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { type ApiKey, type KeyKind, keyStore } from '../store/key-store.ts';
 import type { CommandContext } from './actor.ts';
 import { getManagedKey } from './get-managed-key.ts';
 import { recordKeyChange } from './record-change.ts';
 
 /**
- * Revokes a key for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
+ * Revokes a key or a session for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
  * @throws DomainError as `getManagedKey`
  */
 export async function revokeKey(
   trx: Knex.Transaction,
-  input: { workspaceId: number; id: number },
+  input: { workspaceId: number; id: number; kind?: KeyKind },
   context: CommandContext,
 ): Promise<ApiKey> {
   const { actor, now } = context;

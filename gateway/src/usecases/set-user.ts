@@ -3,6 +3,7 @@ import type { Knex } from '@tocsin/postgres';
 import { checkReaches } from '../domain/authority.ts';
 import { checkName } from '../domain/checks.ts';
 import { type User, type UserProperties, userStore } from '../store/user-store.ts';
+import { keyStore } from '../store/key-store.ts';
 import { workspaceStore } from '../store/workspace-store.ts';
 import { type CommandContext, findManager } from './actor.ts';
 import { announceUser } from './announce.ts';
@@ -20,7 +21,8 @@ export interface UserChange {
 }
 
 /**
- * Changes the given properties of a user; `active: false` makes their keys invalid (contract: Users).
+ * Changes the given properties of a user; `active: false` makes their keys invalid and ends their sessions (contract:
+ * Users).
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`, `invalid_resource_state` for the last active
  *   owner or the quota, in this order
  */
@@ -44,6 +46,7 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
   const workspace = await workspaceStore(trx).raiseVersion(workspaceId);
   if (properties.active === true) await checkUserQuota(trx, { workspace, isNew: false });
   const user = await store.change(id, properties, { version: workspace.version, now });
+  if (properties.active === false) await keyStore(trx).revokeSessions(id, { keep: 0, now });
   await announceUser(trx, { workspace, user, now });
   await recordUserChange(trx, context, { workspace, verb: 'updated', before: current, after: user });
   return user;

@@ -15,6 +15,8 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   updateApiKey: {"arguments":["id"],"inputs":{"name":"string","scopes":"strings"},"sample":"2"},
   rotateApiKey: {"arguments":["id"],"inputs":{"overlap_hours":"integer"},"sample":"2 --overlap-hours 1"},
   revokeApiKey: {"arguments":["id"],"inputs":{},"sample":"3"},
+  listSessions: {"arguments":[],"inputs":{"limit":"integer","cursor":"string"},"sample":"--limit 10"},
+  revokeSession: {"arguments":["id"],"inputs":{},"sample":"4"},
   listAuditLog: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","actor":"string","action":"string","occurred_from":"string","occurred_to":"string"},"sample":"--limit 10"},
   getIdempotencyKey: {"arguments":["key"],"inputs":{"operation":"string"},"sample":"sample-data:payments"},
   listIncidents: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","scope":"string","status":"strings","severity":"strings","q":"string","external_id":"string","service":"strings","team_id":"integers","created_from":"string","created_to":"string","created_before":"string","impact_started_from":"string","impact_started_to":"string","impact_started_before":"string","region":"strings","lifecycle":"strings","service_tier":"strings","effective_team_id":"integers","unassigned_team":"boolean","mine":"boolean","active_only":"boolean","status_scope":"string","diagnosis":"strings","sort":"string","direction":"string","sort_custom_field":"string","custom_filter":"strings","include_counts":"boolean","impact_status":"strings","affected_customers_op":"string","affected_customers_value":"integer","mrr_op":"string","mrr_value":"integer","mrr_currency":"string","mrr_basis":"string"},"sample":"--limit 10"},

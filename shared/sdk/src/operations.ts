@@ -14,6 +14,8 @@ export const OPERATIONS = {
   updateApiKey: {"name":"apiKeys.update","method":"PATCH","path":"/api/v1/settings/api-keys/{id}","summary":"Update an API key","deadline":10,"scopes":["api_keys:manage"],"input":"body","hasRevision":true,"item":"api_key"},
   rotateApiKey: {"name":"apiKeys.rotate","method":"POST","path":"/api/v1/settings/api-keys/{id}/rotate","summary":"Replace an API key","deadline":10,"scopes":["api_keys:manage"],"input":"body","isKeyed":true,"item":"api_key"},
   revokeApiKey: {"name":"apiKeys.revoke","method":"POST","path":"/api/v1/settings/api-keys/{id}/revoke","summary":"Revoke an API key","deadline":10,"scopes":["api_keys:manage"],"item":"api_key"},
+  listSessions: {"name":"sessions.list","method":"GET","path":"/api/v1/settings/sessions","summary":"List sessions","deadline":10,"scopes":["api_keys:manage"],"input":"query","rows":"sessions"},
+  revokeSession: {"name":"sessions.revoke","method":"POST","path":"/api/v1/settings/sessions/{id}/revoke","summary":"End a session","deadline":10,"scopes":["api_keys:manage"]},
   listAuditLog: {"name":"auditLog.list","method":"GET","path":"/api/v1/settings/audit-log","summary":"List changes of settings","deadline":10,"scopes":["configuration:read"],"input":"query","rows":"entries"},
   getIdempotencyKey: {"name":"idempotencyKeys.get","method":"GET","path":"/api/v1/idempotency-keys/{key}","summary":"Look up an idempotency key","deadline":10,"input":"query"},
   listIncidents: {"name":"incidents.list","method":"GET","path":"/api/v1/incidents","summary":"List incidents","deadline":10,"scopes":["incidents:read"],"input":"query","rows":"incidents"},
