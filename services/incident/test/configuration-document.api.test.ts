@@ -130,6 +130,9 @@ describe('the configuration', () => {
     // A list that the body lacks stays.
     const one = await later.put(PATH, { exchange_rates: [] }, at(2));
     expect(one.body.configuration).toEqual({ ...put.body.configuration, revision: 3, exchange_rates: [] });
+    // As it was read, without its first entry.
+    const fewer = await later.put(PATH, { severities: put.body.configuration.severities.slice(1) }, at(3));
+    expect(fewer.body.configuration.severities).toMatchObject([{ key: 'sev3', order: 0 }]);
   });
 
   test('is that of the administration command', async () => {

@@ -85,8 +85,8 @@ describe('is rejected', () => {
     ],
     [
       'a tier at another place',
-      { service_tiers: [tier('a', { is_default: true, order: 1 })] },
-      'service_tiers.0.order',
+      { service_tiers: [tier('a', { is_default: true, order: 1 }), tier('b', { order: 0 })] },
+      'service_tiers.1.order',
     ],
     [
       'too many statuses',

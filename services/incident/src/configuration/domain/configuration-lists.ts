@@ -22,7 +22,7 @@ const entry = {
   order: z
     .int()
     .optional()
-    .meta({ description: 'The place in the list, from 0; it may be left out, and any other number is an error' }),
+    .meta({ description: 'As the list has it; the place decides, so it may be left out, and numbers must rise with the place' }),
   is_default: flag.meta({
     description: 'Whether a new resource gets it if the request names none; exactly one entry has it',
     default: false,
