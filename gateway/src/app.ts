@@ -30,7 +30,7 @@ import { referencePage } from './http/reference/page.ts';
 import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './http/sealed-tokens.ts';
 import { usageMeter } from './http/usage-meter.ts';
-import { userChangesRoutes } from './http/user-changes.ts';
+import { userRoutes } from './http/user-changes.ts';
 import { waitingRequests } from './http/waiting-requests.ts';
 import { auditEventHandlers } from './messaging/audit-events.ts';
 import { schema } from './schema.ts';
@@ -148,7 +148,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       tokens,
     }),
     internalRoutes: [
-      ...userChangesRoutes(database),
+      ...userRoutes(database),
       ...configurationChangesRoutes({ database, clock, wakeRelay: relay.wake }),
     ],
     address: config.internal,

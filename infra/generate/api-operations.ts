@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SCOPES } from '@tocsin/contracts';
+import { NDJSON } from '@tocsin/http';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import type { JsonSchema } from './tolerant-schema.ts';
@@ -21,7 +22,10 @@ interface DescribedOperation {
   requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema; example?: unknown } } };
   responses: Record<
     string,
-    { headers?: Record<string, unknown>; content?: { 'application/json': { schema: JsonSchema } } }
+    {
+      headers?: Record<string, unknown>;
+      content?: { 'application/json': { schema: JsonSchema }; 'application/x-ndjson'?: unknown };
+    }
   >;
   'x-tocsin-scope': string | string[];
   'x-deadline-seconds': number;
@@ -97,11 +101,16 @@ export async function readApi(): Promise<{ schemas: Record<string, JsonSchema>; 
     >,
     operations: descriptions.flatMap(({ paths }) =>
       Object.entries(paths).flatMap(([url, methods]) =>
-        Object.entries(methods).map(([method, described]) => operationOf(method.toUpperCase(), url, described)),
+        Object.entries(methods)
+          .filter(([, described]) => !isLines(described))
+          .map(([method, described]) => operationOf(method.toUpperCase(), url, described)),
       ),
     ),
   };
 }
+
+/** A stream of lines is read while it arrives, which a method that returns a response is not for. */
+const isLines = ({ responses }: DescribedOperation): boolean => NDJSON in (responses['200']?.content ?? {});
 
 function operationOf(method: string, url: string, described: DescribedOperation): Operation {
   const parameters = (place: string) =>

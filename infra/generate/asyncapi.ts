@@ -22,6 +22,7 @@ const SUMMARIES: Record<EventType, string> = {
   'incident.updated': 'Properties, values or the timeline of an incident changed',
   'incident.archived': 'An incident was archived',
   'incident.restored': 'An archived incident was restored',
+  'incident.imported': 'An import from another system created or changed an incident, with its timeline',
   'timeline_event.created':
     'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
   'timeline_event.updated': 'Properties of a timeline event changed',

@@ -8,6 +8,8 @@ const incident: PublishedIncident = {
   revision: 1,
   title: 'Checkout is down',
   external_id: null,
+  external_url: '',
+  imported_at: null,
   service: 'checkout',
   regions: ['eu-west'],
   severity: 'sev1',
@@ -80,6 +82,23 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
       { field: 'archived_at', from: '2026-11-21T08:00:00.000Z', to: null },
       { field: 'archived_by', from: 42, to: null },
     ],
+  },
+  'incident.imported': {
+    incident: {
+      ...incident,
+      external_id: 'dispatch:214',
+      external_url: 'https://dispatch.acme.example/default/incidents/dispatch-214',
+      imported_at: '2026-11-22T07:00:00.000Z',
+      created_at: '2024-03-02T18:04:00.000Z',
+      first_reported_at: '2024-03-02T18:01:00.000Z',
+      created_by: 'Ana <ana@acme.example>',
+      status: 'closed',
+      status_changed_at: '2024-03-02T21:40:00.000Z',
+      event_count: 1,
+      last_event_at: '2024-03-02T18:20:00.000Z',
+      last_event_summary: 'Rolled back',
+    },
+    outcome: 'created',
   },
   'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
   'timeline_event.updated': {
@@ -169,6 +188,7 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'timeline_event.deleted': '2026-11-20T09:38:00.000Z',
   'incident.archived': '2026-11-21T08:00:00.000Z',
   'incident.restored': '2026-11-21T09:00:00.000Z',
+  'incident.imported': '2026-11-22T07:00:00.000Z',
 };
 
 /** One complete message of every type, as published on the exchange. */

@@ -28,6 +28,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Configuration: ['Configuration'],
   Webhooks: ['Webhooks', 'Deliveries'],
   'Event feed': ['Event feed', 'Waiting and streaming'],
+  'Import and export': ['Import', 'Export'],
   Users: ['Users'],
   'API keys': ['API keys'],
   Sessions: ['Sessions'],

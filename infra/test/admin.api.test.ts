@@ -201,7 +201,7 @@ describe('keys', () => {
 
   test('can have all scopes', async () => {
     const { key } = await json('key', 'create', ...of, '--name', 'all', '--all-scopes');
-    expect(key.scopes).toHaveLength(15);
+    expect(key.scopes).toHaveLength(16);
     expect(key.expires_at).toBeNull();
   });
 
@@ -271,7 +271,7 @@ describe('configuration', () => {
 
     const swapped = ordered(severities).map((entry) => ({ ...entry, order: 1 - entry.order }));
     expect(await errorOf(...(await configure({ severities: swapped })))).toContain(
-      'severities.0.order: Must be 0, its place in the list',
+      'severities.1.order: Must be greater than that of the entries before it',
     );
     const renamed = { workspace: { ...workspace, name: 'Another' } };
     expect(await errorOf(...(await configure(renamed)))).toContain('workspace.name: Must be as it is');

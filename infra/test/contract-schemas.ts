@@ -57,6 +57,7 @@ function childrenOf(schema: z.ZodType): Child[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodNonOptional) {
     return [{ name: '', child: schema.unwrap() as z.ZodType }];
   }
+  if (schema instanceof z.ZodLazy) return [{ name: '', child: schema.def.getter() as z.ZodType }];
   if (schema instanceof z.ZodObject) {
     return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, child]) => ({ name, child }));
   }

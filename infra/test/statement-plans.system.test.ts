@@ -332,10 +332,32 @@ async function useIncidents(
   const { pagination } = await call(changelog, { ids, query: '?limit=1' });
   await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
   await call(changelog, { ids });
+  await useTransfer(call);
   await call('GET /api/v1/configuration/severities');
   await call('GET /api/v1/configuration/workflow-statuses');
   await useConfiguration(call);
   return incident.id;
+}
+
+/** Imports an incident, changes it by an import, and exports. */
+async function useTransfer(call: Calling): Promise<void> {
+  const author = { name: 'Ana', email: 'ana@acme.example' };
+  const event = { external_id: '1', type: 'note', body: 'x', started_at: '2024-03-02T18:20:00Z', author };
+  const entry = {
+    changed_at: '2024-03-02T18:20:00Z',
+    actor: author,
+    changes: [{ field: 'title', from: 'w', to: 'x' }],
+  };
+  const item = {
+    external: { source: 'dispatch', id: '214' },
+    ...{ title: 'x', status: 'open', severity: 'sev1', created_at: '2024-03-02T18:04:00Z', author },
+    ...{ service: 'checkout', team: 'payments', values: { number: 1 }, timeline: [event], changelog: [entry] },
+  };
+  const operation = 'POST /api/v1/imports/incidents';
+  await call(operation, { body: { incidents: [item] } });
+  const changed = { title: 'y', service: 'mail', values: { number: null }, timeline: [{ ...event, body: 'y' }] };
+  await call(operation, { body: { incidents: [{ ...item, ...changed }] } });
+  await call('GET /api/v1/exports/incidents');
 }
 
 /** Maps an incident, makes a status terminal, and adds a tier. */

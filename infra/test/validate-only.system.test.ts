@@ -115,6 +115,9 @@ function comparable({ text, body }: Answer, assigned: readonly string[] = []): u
     (typeof value === 'string' && isRecent(value)) || name === 'duration_seconds' ? 'now' : value,
   ) as Record<string, unknown>;
   for (const path of assigned) {
+    // The items of a list that have a property: `results[outcome=created].incident_id`.
+    const [, list = '', name = '', value, own = ''] = /^(\w+)\[(\w+)=(\w+)\]\.(\w+)$/.exec(path) ?? [];
+    for (const item of (copy[list] ?? []) as Record<string, unknown>[]) if (item[name] === value) item[own] = null;
     const parts = path.split('.');
     const last = parts.pop() ?? '';
     const parent = parts.reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], copy);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { EVENT_STREAM } from '@tocsin/http';
+import { EVENT_STREAM, NDJSON } from '@tocsin/http';
 import { isForwarded } from './forwarded-headers.ts';
 
 /** Long enough for a slow client to read the longest response, and for a stream of events. */
@@ -44,7 +44,8 @@ function sendBody(upstreamResponse: IncomingMessage, response: ServerResponse): 
   });
 }
 
-export const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith(EVENT_STREAM) === true;
+export const isStream = ({ headers }: IncomingMessage) =>
+  [EVENT_STREAM, NDJSON].some((type) => headers['content-type']?.startsWith(type) === true);
 
 /**
  * Ends a stream for its client, which discards a message that is not complete and opens the stream again. The close of

@@ -138,6 +138,23 @@ export function userStore(db: Knex) {
       return rows.map(fromRow);
     },
 
+    /** Returns the users with these IDs or email addresses, in any case of letters, in any order. */
+    named: async (
+      workspaceId: number,
+      { ids, emails }: { ids: readonly number[]; emails: readonly string[] },
+    ): Promise<Pick<User, 'id' | 'email' | 'name'>[]> => {
+      const { rows } = await db.raw<{ rows: Pick<User, 'id' | 'email' | 'name'>[] }>(
+        `select id, email, name from users where workspace_id = :workspaceId and id = any(:ids::bigint[])
+         union
+         select id, email, name from users
+         join (select distinct lower(address) as address from unnest(:emails::text[]) as address) as asked
+           on lower(users.email) = asked.address
+         where workspace_id = :workspaceId`,
+        { workspaceId, ids: [...ids], emails: [...emails] },
+      );
+      return rows;
+    },
+
     /** Counts the users of a workspace, up to a limit each: the active ones and all. */
     count: async (workspaceId: number, limit: number): Promise<{ active: number; all: number }> => {
       const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(

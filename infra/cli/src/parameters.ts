@@ -49,6 +49,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   listSeverities: {"arguments":[],"inputs":{},"sample":""},
   getConfiguration: {"arguments":[],"inputs":{},"sample":""},
   replaceConfiguration: {"arguments":[],"inputs":{"revision":"integer","workflow_statuses":"json","severities":"json","service_tiers":"json","exchange_rates":"json","timeline_groups":"json","replace":"json"},"sample":""},
+  importIncidents: {"arguments":[],"inputs":{"incidents":"json!"},"sample":""},
   listServices: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","include_archived":"boolean","q":"string","owner_team_id":"integer","tier":"strings","external_id":"string"},"sample":"--limit 10"},
   createService: {"arguments":[],"inputs":{"name":"string!","slug":"string","description":"string|null","owner_team_id":"integer|null","tier":"string","tags":"strings","external_id":"string|null","observability_names":"strings"},"sample":"--name Billing"},
   getService: {"arguments":["id"],"inputs":{},"sample":"1"},

@@ -10,6 +10,7 @@ import { pageAttacks } from './families/pages.ts';
 import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
 import { searchAttacks } from './families/searches.ts';
+import { transferAttacks } from './families/transfers.ts';
 import { valueAttacks } from './families/values.ts';
 
 /** All attacks, in the order in which the suite runs them. */
@@ -24,6 +25,7 @@ export const ATTACKS: readonly Attack[] = [
   ...configurationAttacks,
   ...crowdAttacks,
   ...readerAttacks,
+  ...transferAttacks,
   ...receiverAttacks,
   ...faultAttacks,
 ];

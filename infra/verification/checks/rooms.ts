@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['incidents'],
     ['timeline', 'values', 'chat'],
     ['source-imports', 'lifecycle', 'list', 'configuration-changes'],
-    ['creation'],
+    ['creation', 'transfer'],
     ['http'],
   ],
   webhook: [['shared'], ['queue', 'feed'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],

@@ -30,6 +30,7 @@ import type { Dependencies } from './dependencies.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { replicas } from './replicas/replicas.ts';
 import { chatTokenRotation } from './chat/rotate-chat-tokens.ts';
+import { transferServices as connectTransferServices } from './transfer/clients/transfer-services.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
@@ -58,6 +59,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     urls: { gateway: config.owners.users, catalog: config.owners.catalog },
     secretKeys: config.secretKeys,
   });
+  const transferServices = connectTransferServices({ urls: config.owners, secretKeys: config.secretKeys });
   const announcements = configurationAnnouncements({ database, services: configurationServices, log });
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
@@ -99,6 +101,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       timeout: overrides.documentTimeout,
     }),
     importTurns: importTurns(),
+    transferServices,
     wakeProvisioner: provisioner.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
@@ -139,6 +142,6 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     ],
     dispatchers: [provisioner],
     workers: [relay, pulls, storage, announcements],
-    clients: [versions, owners, configurationServices],
+    clients: [versions, owners, configurationServices, transferServices],
   });
 }

@@ -9,6 +9,7 @@ import type { Catalogs } from './replicas/store/catalog.ts';
 import type { OwnerTeams } from './replicas/store/owner-teams.ts';
 import type { Chats } from './chat/chats.ts';
 import type { ImportTurns } from './source-imports/import-turns.ts';
+import type { TransferServices } from './transfer/clients/transfer-services.ts';
 import type { Replicas } from './replicas/replicas.ts';
 import type { WorkspaceStorage } from './storage/workspace-storage.ts';
 
@@ -25,6 +26,7 @@ export interface Dependencies {
   catalogs: Catalogs;
   documents: SourceDocuments;
   importTurns: ImportTurns;
+  transferServices: Pick<TransferServices, 'findPeople' | 'readResources'>;
   chats: Chats;
   storage: WorkspaceStorage;
   /** Makes the relay publish the outbox now; call it after the commit. */

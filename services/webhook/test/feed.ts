@@ -13,6 +13,7 @@ export const SCOPE_OF_TYPE = {
   'incident.updated': 'incidents:read',
   'incident.archived': 'incidents:read',
   'incident.restored': 'incidents:read',
+  'incident.imported': 'incidents:read',
   'timeline_event.created': 'incidents:read',
   'timeline_event.updated': 'incidents:read',
   'timeline_event.deleted': 'incidents:read',
@@ -72,6 +73,7 @@ function dataOf(type: PublishedType, { id, revision, title }: { id: number; revi
     return { incident: { id, reference: `INC-${id}`, revision }, timeline_event: { ...TIMELINE_EVENT, title } };
   }
   const { incident } = incidentCreated({ clock: { now: () => AT } }, { id, incident: { revision, title } }).data;
+  if (type === 'incident.imported') return { incident, outcome: 'created' };
   return type === 'incident.created' ? { incident } : { incident, changes: [] };
 }
 

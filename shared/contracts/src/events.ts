@@ -83,6 +83,12 @@ export const eventData = {
   }),
   'incident.archived': z.object({ incident, changes: archivingChanges }),
   'incident.restored': z.object({ incident, changes: archivingChanges }),
+  'incident.imported': z.object({
+    incident,
+    outcome: z
+      .enum(['created', 'updated'])
+      .meta({ description: 'Whether the import created the incident or changed it, its timeline included' }),
+  }),
   'timeline_event.created': timelineEvent('The new timeline event'),
   'timeline_event.updated': timelineEvent('The timeline event after the change'),
   'timeline_event.deleted': timelineEvent('The timeline event as it was before it was deleted'),

@@ -35,6 +35,10 @@ const core = {
 const added = {
   archived_by: id.nullable().meta({ description: 'ID of the user who archived it; null: it is active' }),
   external_id: z.string().nullable().meta({ description: 'ID of the incident in another system; null: none' }),
+  external_url: digestible(z.string()).meta({
+    description: 'URL of the incident in the system that it was imported from; empty: none',
+  }),
+  imported_at: moment.meta({ description: 'When it was imported from another system; null: created in Tocsin' }),
   status_changed_at: moment.meta({ description: 'When the status last changed; null: never since the creation' }),
   severity_mode: z.string().meta({ description: '`manual` once a request has set the severity, otherwise `auto`' }),
   slack_channel_id: z.string().meta({ description: 'ID of the linked Slack channel; empty: none' }),

@@ -60,6 +60,13 @@ export {
   userChangePage,
   type UserChangePage,
   workspaceQuery,
+  type ExportedResources,
+  exportedResources,
+  exportedResourcesQuery,
+  MAX_PEOPLE,
+  type People,
+  people,
+  peopleQuery,
 } from './internal.ts';
 export {
   incidentChange,

@@ -18,6 +18,8 @@ export const INTERNAL_PATHS = {
   lastIncidentNumber: '/internal/last-incident-number',
   quotaUse: '/internal/quota-use',
   idempotencyKeys: '/internal/idempotency-keys',
+  people: '/internal/people',
+  exportedResources: '/internal/exported-resources',
 } as const;
 
 const version = z.int().min(0);
@@ -126,6 +128,35 @@ const idempotencyKeyUse = z.object({
 /** What the creates of a service have done with a key: one item for each operation that it was used for. */
 export const idempotencyKeyUses = z.object({ uses: z.array(idempotencyKeyUse) });
 
+/** The most that one question about people names. */
+export const MAX_PEOPLE = 1_000;
+
+/** Asks for the users of a workspace by their IDs, and by email addresses in any case of letters. */
+export const peopleQuery = workspaceQuery.extend({
+  ids: z.array(z.int().min(1)).max(MAX_PEOPLE),
+  emails: z.array(z.string().max(254)).max(MAX_PEOPLE),
+});
+
+/** Those that exist, deactivated ones included, in any order. */
+export const people = z.object({
+  users: z.array(z.object({ id: z.int().min(1), email: z.string(), name: z.string() })),
+});
+
+/** Asks for a page of a kind of resources, in the order of their slugs. */
+export const exportedResourcesQuery = workspaceQuery.extend({
+  kind: z.enum(['team', 'service', 'field']),
+  /** The `next` of the previous page; empty: the first page. */
+  after: z.string().max(200),
+});
+
+/** Resources as an export has them, archived ones included. IDs of other resources are their slugs. */
+export const exportedResources = z.object({
+  resources: z.array(z.record(z.string(), z.unknown())),
+  next: z.string().nullable(),
+});
+
+export type ExportedResources = z.infer<typeof exportedResources>;
+export type People = z.infer<typeof people>;
 export type IdempotencyKeyUse = z.infer<typeof idempotencyKeyUse>;
 export type CatalogChangePage = z.infer<typeof catalogChangePage>;
 export type CustomFieldChangePage = z.infer<typeof customFieldChangePage>;

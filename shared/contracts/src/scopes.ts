@@ -15,6 +15,7 @@ export const SCOPES = [
   'api_keys:manage',
   'configuration:read',
   'configuration:write',
+  'imports:write',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -34,6 +34,7 @@ export const QUEUES = {
       'incident.updated',
       'incident.archived',
       'incident.restored',
+      'incident.imported',
       'timeline_event.created',
       'timeline_event.updated',
       'timeline_event.deleted',

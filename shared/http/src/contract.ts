@@ -2,7 +2,7 @@ import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import type { ErrorCode } from './errors.ts';
-import type { EventStream } from './event-stream.ts';
+import type { EventStream, LineStream } from './event-stream.ts';
 import type { Json, JsonRows } from './json-rows.ts';
 import type { Prerequisite, Principal, Scope } from '@tocsin/contracts';
 import type { WaitingRequest } from './waiting.ts';
@@ -61,6 +61,8 @@ export interface Contract {
   readonly wait?: number;
   /** The response may also be a stream of server-sent events with data of this schema, for operations with `wait`. */
   readonly stream?: z.ZodType;
+  /** The response is a stream of objects of this schema, one a line, for operations with `wait`. */
+  readonly lines?: z.ZodType;
   /** What a request counts toward the workspace's limit of cost; default: 1 (contract: Limits). */
   readonly cost?: Cost;
   readonly deprecated?: Deprecation;
@@ -72,7 +74,8 @@ export interface Contract {
     readonly versioned?: boolean;
     /**
      * The properties of the body, with dotted paths, that exist only once the write has happened: IDs and numbers of new
-     * rows, secrets. They are null in the response to a write that is only validated.
+     * rows, secrets. They are null in the response to a write that is only validated. `results[outcome=created].id` is
+     * that of each item of a list with the property.
      */
     readonly assigned?: readonly string[];
     /** For a create with an Idempotency-Key: the path of what it has made, with properties of the body: `{incident.id}`. */
@@ -129,6 +132,8 @@ export interface Reply<Body = unknown> {
   headers?: Record<string, string>;
   /** Instead of a body, if the client wants a stream and the contract has one. */
   stream?: EventStream;
+  /** Instead of a body, if the contract has lines. */
+  lines?: LineStream;
 }
 
 /** A body whose properties may be `Json`, and its lists `JsonRows`. */

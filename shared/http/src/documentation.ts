@@ -16,6 +16,10 @@ type StreamExample<C> = C extends { readonly stream: infer Schema }
   ? { readonly stream: readonly { readonly id: string; readonly event: string; readonly data: Input<Schema> }[] }
   : unknown;
 
+type LinesExample<C> = C extends { readonly lines: infer Schema }
+  ? { readonly lines: readonly Input<Schema>[] }
+  : unknown;
+
 /**
  * What the API description says about an operation beyond its contract. The examples of requests work in the sample
  * workspace of a fresh installation, in the order of the description.
@@ -28,7 +32,8 @@ export type OperationDocumentation<C extends Contract> = {
   Example<C, 'body'> &
   ReplyExample<C> &
   RevisionExample<C> &
-  StreamExample<C>;
+  StreamExample<C> &
+  LinesExample<C>;
 
 /** The documentation of every operation of a service; only the generator of the API description reads it. */
 export type Documentation<C extends Contracts> = { readonly [Id in keyof C]: OperationDocumentation<C[Id]> };
@@ -49,4 +54,5 @@ export interface AnyDocumentation {
   readonly revision?: number;
   readonly reply?: unknown;
   readonly stream?: readonly { readonly id: string; readonly event: string; readonly data: unknown }[];
+  readonly lines?: readonly unknown[];
 }

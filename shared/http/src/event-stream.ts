@@ -27,6 +27,15 @@ export interface EventStream {
   next(): Promise<StreamPart | undefined>;
 }
 
+/** JSON texts without a line break, read as fast as the client takes them. */
+export interface LineStream {
+  /** The next lines, in a part of a few mebibytes at most; `undefined` is the end. */
+  next(): Promise<readonly string[] | undefined>;
+}
+
+/** The media type of a stream of JSON texts, one a line. */
+export const NDJSON = 'application/x-ndjson';
+
 /** Milliseconds between two signs of life of a stream. */
 export const HEARTBEAT = 15_000;
 /** Milliseconds that a client waits before it opens the stream again. */
@@ -83,6 +92,30 @@ export async function sendStream(
     clearInterval(timer);
     response.end();
     setTimeout(() => response.destroy(), END_TIMEOUT).unref();
+  }
+}
+
+/**
+ * Sends lines to their end, or until `signal`. An error cuts the response off, so that no client takes it for complete.
+ */
+export async function sendLines(
+  response: ServerResponse,
+  lines: LineStream,
+  { onError, ...options }: SendOptions & { onError: (error: unknown) => void },
+): Promise<void> {
+  response.setHeader('Content-Type', NDJSON);
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.statusCode = 200;
+  try {
+    while (!options.signal.aborted) {
+      const part = await lines.next();
+      if (part === undefined) break;
+      await sendText(response, part.map((line) => `${line}\n`).join(''), options);
+    }
+    response.end();
+  } catch (error) {
+    onError(error);
+    response.destroy();
   }
 }
 

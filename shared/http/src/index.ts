@@ -38,7 +38,7 @@ export {
   shareExceeded,
 } from './errors.ts';
 export { drainOf } from './drain.ts';
-export type { EventStream, ServerSentEvent, StreamPart } from './event-stream.ts';
+export { type EventStream, type LineStream, NDJSON, type ServerSentEvent, type StreamPart } from './event-stream.ts';
 export { visibleFrom } from './history.ts';
 export { httpApp, type HttpAppOptions } from './http-app.ts';
 export type { HttpLimits } from './route-handler.ts';

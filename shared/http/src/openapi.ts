@@ -9,10 +9,10 @@ import { type Contract, type Contracts, DEFAULT_DEADLINE } from './contract.ts';
 import type { AnyDocumentation, WebhookDocumentation } from './documentation.ts';
 import { ERROR_DOCUMENTATION } from './error-documentation.ts';
 import { ERROR_STATUS, type ErrorCode, type ErrorBody } from './errors.ts';
-import { messageOf } from './event-stream.ts';
+import { messageOf, NDJSON } from './event-stream.ts';
 import { errorCodesOf, errorResponseName } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, REPLAYED_HEADER, VERSION_HEADER } from './preconditions.ts';
-import { queryOf, VALIDATED_HEADER, validatedSchema } from './validate-only.ts';
+import { changesSchema, queryOf, VALIDATED_HEADER, validatedSchema } from './validate-only.ts';
 import { EVENT_STREAM, LAST_EVENT_ID_HEADER } from './waiting.ts';
 
 /** The OpenAPI extensions from which the gateway builds its route table. */
@@ -216,8 +216,10 @@ function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unk
 
 function success(contract: Contract, documentation: AnyDocumentation | undefined): ResponseConfig {
   return {
-    description: contract.reply.body === undefined ? 'Success, without a body' : 'Success',
+    description:
+      contract.reply.body === undefined && contract.lines === undefined ? 'Success, without a body' : 'Success',
     headers: references(successHeaders(contract)),
+    ...(contract.lines !== undefined && { content: lines(contract.lines, documentation) }),
     ...(contract.reply.body !== undefined && {
       content: {
         ...json(bodyOf(contract.reply.body, contract), documentation?.reply),
@@ -229,7 +231,7 @@ function success(contract: Contract, documentation: AnyDocumentation | undefined
 
 /** Also the body of a write that is only validated, if it differs. */
 const bodyOf = (body: z.ZodType, { reply: { assigned } }: Contract) =>
-  assigned === undefined
+  assigned === undefined || !changesSchema(assigned)
     ? body
     : z.union([body, validatedSchema(body, assigned).meta({ description: 'With `validate_only=true`' })]);
 
@@ -242,6 +244,13 @@ function stream({ stream: data }: Contract, documentation: AnyDocumentation | un
     return messageOf({ ...message, data: JSON.stringify(value) });
   });
   return { [EVENT_STREAM]: { schema, ...(example !== undefined && { example: example.join('') }) } };
+}
+
+/** The media type of lines, of which OpenAPI 3.1 can only say that they are text. */
+function lines(line: z.ZodType, documentation: AnyDocumentation | undefined) {
+  const schema = z.string().meta({ description: 'A JSON object in each line' });
+  const example = documentation?.lines?.map((value) => `${JSON.stringify(line.parse(value))}\n`).join('');
+  return { [NDJSON]: { schema, ...(example !== undefined && { example }) } };
 }
 
 const successHeaders = (contract: Contract): HeaderName[] => [

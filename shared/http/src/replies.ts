@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply, Route } from './contract.ts';
 import { type DomainError, errorBody } from './errors.ts';
-import type { EventStream } from './event-stream.ts';
+import type { EventStream, LineStream } from './event-stream.ts';
 import { jsonPieces, withParsedJson } from './json-rows.ts';
 import { VERSION_HEADER } from './preconditions.ts';
 import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from './unsent-bytes.ts';
@@ -111,6 +111,10 @@ function* chunksOf(pieces: Buffer[]): Generator<Buffer> {
  */
 export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
+  if (reply.lines !== undefined) {
+    if (route.lines === undefined) throw new Error(`the contract of ${route.id} has no lines`);
+    return;
+  }
   if (reply.stream !== undefined) {
     if (route.stream === undefined) throw new Error(`the contract of ${route.id} has no stream`);
     return;
@@ -130,6 +134,15 @@ export const checkedStream = (route: Route, stream: EventStream): EventStream =>
   next: async () => {
     const part = await stream.next();
     for (const { data } of part?.events ?? []) route.stream?.parse(JSON.parse(data));
+    return part;
+  },
+});
+
+/** Compares lines with the contract. */
+export const checkedLines = (route: Route, lines: LineStream): LineStream => ({
+  next: async () => {
+    const part = await lines.next();
+    for (const line of part ?? []) route.lines?.parse(JSON.parse(line));
     return part;
   },
 });

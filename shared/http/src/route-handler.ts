@@ -7,14 +7,14 @@ import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
 import type { InternalRoute, Reply, Route, RouteRequest } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { DomainError } from './errors.ts';
-import { type EventStream, sendStream } from './event-stream.ts';
+import { sendLines, sendStream } from './event-stream.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { readPath, readQuery } from './parameters.ts';
 import { checkError } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempotencyKey } from './preconditions.ts';
 import type { Principal } from '@tocsin/contracts';
 import { PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
-import { checkedStream, checkReply, sendJson, sendReply } from './replies.ts';
+import { checkedLines, checkedStream, checkReply, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -72,6 +72,16 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
         throw error;
       },
     );
+    if (reply.lines !== undefined && waiting !== undefined) {
+      const lines = options.checkReplies ? checkedLines(route, reply.lines) : reply.lines;
+      await sendLines(response, inTurns(lines, work), {
+        workspaceId,
+        unsent: options.unsentBytes,
+        signal: waiting.signal,
+        onError: (error) => toDomainError(error, request, options.log),
+      });
+      return;
+    }
     if (reply.stream === undefined || waiting === undefined) {
       sendReply(response, { route, reply, workspaceId, unsent: options.unsentBytes });
       return;
@@ -95,6 +105,7 @@ const waitingOf = (
   const { exchange, workspaceId, options } = from;
   return openWaitingRequest(exchange, {
     streams: route.stream !== undefined,
+    lines: route.lines !== undefined,
     workspaceId,
     places: options.waitingPlaces,
     lifetime: options.streamTimes.lifetime,
@@ -102,7 +113,7 @@ const waitingOf = (
 };
 
 /** Reads each part of a stream as a request of its own: it has the time for statements that a request has. */
-const inTurns = (stream: EventStream, work: RequestWorkOptions): EventStream => ({
+const inTurns = <Part>(stream: { next(): Promise<Part> }, work: RequestWorkOptions) => ({
   next: async () => runForRequest(new RequestWork(work), async () => stream.next()),
 });
 

@@ -31,8 +31,17 @@ export function validatedReply({ reply: { assigned = [] } }: Pick<Contract, 'rep
   return { ...rest, body, headers };
 }
 
+/** A list in a path, and the property that its items of concern have: `results[outcome=created]`. */
+const LIST = /^(\w+)\[(\w+)=(\w+)\]$/;
+
 /** Sets a property to null if there is one at the path. */
 function setNull(value: unknown, [name = '', ...rest]: readonly string[]): void {
+  const [, list, property = '', expected] = LIST.exec(name) ?? [];
+  if (list !== undefined) {
+    const items = (value as Record<string, readonly Record<string, unknown>[]>)[list] ?? [];
+    for (const item of items) if (item[property] === expected) setNull(item, rest);
+    return;
+  }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return;
   const object = value as Record<string, unknown>;
   if (rest.length === 0) object[name] = null;
@@ -42,6 +51,9 @@ function setNull(value: unknown, [name = '', ...rest]: readonly string[]): void 
 const DESCRIPTION = { description: 'Null: only the real request assigns it' };
 /** A schema with an ID is described once, for all operations that return it. */
 const validated = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Whether the schema of `validatedReply` is another one: items of lists may have null anyway. */
+export const changesSchema = (assigned: readonly string[] = []) => assigned.some((path) => !path.includes('['));
 
 /** The schema of `validatedReply`. @throws Error for a path without a property */
 export function validatedSchema(schema: z.ZodType, assigned: readonly string[]): z.ZodType {

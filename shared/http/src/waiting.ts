@@ -5,7 +5,7 @@ import type { WaitingPlaces } from './waiting-places.ts';
 
 /** The part of a request that may wait for something, or stream (contract: Waiting and streaming). */
 export interface WaitingRequest {
-  /** The client asks for server-sent events. */
+  /** The client gets a stream: it asks for server-sent events, or the response has lines. */
   readonly wantsStream: boolean;
   /** Of a stream that is resumed: the `id` of the last event that the client has received. */
   readonly lastEventId: string | undefined;
@@ -34,6 +34,8 @@ export function openWaitingRequest(
   exchange: Exchange,
   options: {
     streams: boolean;
+    /** The response is always a stream, of lines. */
+    lines: boolean;
     workspaceId: number;
     places: WaitingPlaces;
     lifetime: { least: number; random: number };
@@ -46,8 +48,8 @@ export function openWaitingRequest(
   const mayWait = request.method !== 'HEAD';
   const wantsStream =
     mayWait &&
-    options.streams &&
-    new Negotiator(request).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM;
+    (options.lines ||
+      (options.streams && new Negotiator(request).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM));
   const lastEventId = headerOf(request, LAST_EVENT_ID_HEADER.toLowerCase());
   let hasBegun = false;
   return {
@@ -70,8 +72,8 @@ export function openWaitingRequest(
       if (response.destroyed) close();
       else response.once('close', close);
       exchange.waitingSince = performance.now();
-      // HTTP/1.0 has no interim responses.
-      if (request.httpVersionMinor >= 1) response.writeProcessing();
+      // HTTP/1.0 has no interim responses. Lines begin at once, and their media type tells the gateway.
+      if (request.httpVersionMinor >= 1 && !options.lines) response.writeProcessing();
     },
   };
 }

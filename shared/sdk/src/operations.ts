@@ -48,6 +48,7 @@ export const OPERATIONS = {
   listSeverities: {"name":"configuration.listSeverities","method":"GET","path":"/api/v1/configuration/severities","summary":"List severities","deadline":10,"scopes":["incidents:read"]},
   getConfiguration: {"name":"configuration.get","method":"GET","path":"/api/v1/settings/configuration","summary":"Get the configuration","deadline":10,"scopes":["configuration:read"],"item":"configuration"},
   replaceConfiguration: {"name":"configuration.replace","method":"PUT","path":"/api/v1/settings/configuration","summary":"Replace the configuration","deadline":30,"scopes":["configuration:write"],"input":"body","hasRevision":true,"item":"configuration"},
+  importIncidents: {"name":"incidents.import","method":"POST","path":"/api/v1/imports/incidents","summary":"Import incidents from another system","deadline":30,"scopes":["imports:write"],"input":"body"},
   listServices: {"name":"services.list","method":"GET","path":"/api/v1/services","summary":"List services","deadline":10,"scopes":["services:read"],"input":"query","rows":"services"},
   createService: {"name":"services.create","method":"POST","path":"/api/v1/services","summary":"Create a service","deadline":10,"scopes":["services:write"],"input":"body","isKeyed":true,"item":"service"},
   getService: {"name":"services.get","method":"GET","path":"/api/v1/services/{id}","summary":"Get a service","deadline":10,"scopes":["services:read"],"item":"service"},

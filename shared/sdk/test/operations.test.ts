@@ -7,6 +7,7 @@ interface Described {
   operationId: string;
   parameters?: { name: string; in: string; example?: unknown }[];
   requestBody?: { content: Record<string, { example?: unknown }> };
+  responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
 const APPS = ['gateway', 'services/incident', 'services/catalog', 'services/custom-field', 'services/webhook'];
@@ -14,7 +15,10 @@ const described = APPS.flatMap((folder) => {
   const text = readFileSync(new URL(`../../../${folder}/openapi.json`, import.meta.url), 'utf8');
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    Object.entries(methods)
+      // A stream of lines has no method.
+      .filter(([, { responses }]) => !('application/x-ndjson' in (responses['200']?.content ?? {})))
+      .map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 });
 

@@ -6,7 +6,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; `undefined` for an empty one. */
+  /** The parsed body; `undefined` for an empty one, and for lines. */
   // Tests access bodies of every shape; the app validates the shapes itself (`checkReplies`).
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
@@ -62,7 +62,7 @@ export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record
           status: incoming.statusCode ?? 0,
           headers: received,
           text: read,
-          body: read === '' ? undefined : JSON.parse(read),
+          body: read === '' || received.get('Content-Type') === 'application/x-ndjson' ? undefined : JSON.parse(read),
         });
       }, reject);
     });

@@ -17,6 +17,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'incident.updated': 'incident',
   'incident.archived': 'incident',
   'incident.restored': 'incident',
+  'incident.imported': 'incident',
   'service.changed': 'service',
   'team.changed': 'team',
   'custom-field.changed': 'field',

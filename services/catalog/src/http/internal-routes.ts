@@ -1,6 +1,8 @@
 import {
   type CatalogChangePage,
   changePageQuery,
+  type ExportedResources,
+  exportedResourcesQuery,
   INTERNAL_PATHS,
   newServiceTiers,
   type QuotaUse,
@@ -13,6 +15,7 @@ import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { prepareTiers, readStoredTiers } from '../usecases/prepare-tiers.ts';
+import { exportResources } from '../usecases/export-resources.ts';
 import { readCatalogChangePage } from '../usecases/read-changes.ts';
 
 /** The routes for other services. */
@@ -24,6 +27,13 @@ export function internalRoutes({ dependencies }: { dependencies: Dependencies })
       query: changePageQuery,
       handle: async ({ workspace_id: workspaceId, since, after }): Promise<CatalogChangePage> =>
         readCatalogChangePage(dependencies, { workspaceId, since, after }),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.exportedResources,
+      callers: ['incident'],
+      query: exportedResourcesQuery,
+      handle: async ({ workspace_id: id, ...page }): Promise<ExportedResources> =>
+        exportResources(dependencies.database, id, page),
     }),
     internalRoute({
       path: INTERNAL_PATHS.serviceTiers,

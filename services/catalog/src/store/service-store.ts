@@ -132,6 +132,10 @@ export function serviceStore(db: Knex, workspaceId: number) {
       return (await query).map(toService);
     },
 
+    /** Returns services by slug, archived ones included, after a slug. */
+    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Service[]> =>
+      (await withOwner().where('services.slug', '>', after).orderBy('services.slug').limit(limit)).map(toService),
+
     /** Returns the services with these IDs in any order. */
     listByIds: async (ids: readonly number[]): Promise<Service[]> =>
       (await withOwner().whereIn('services.id', ids)).map(toService),

@@ -149,6 +149,10 @@ export function teamStore(db: Knex, workspaceId: number) {
       return (await query).map(toTeam);
     },
 
+    /** Returns teams by slug, archived ones included, after a slug. */
+    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Team[]> =>
+      (await rows().where('slug', '>', after).orderBy('slug').limit(limit)).map(toTeam),
+
     /** Returns the teams with these IDs in any order. */
     listByIds: async (ids: readonly number[]): Promise<Team[]> => (await rows().whereIn('id', ids)).map(toTeam),
   };

@@ -131,6 +131,12 @@ export function fieldStore(db: Knex, workspaceId: number) {
         return rows.map(COLUMNS.toEntity);
       }),
 
+    /** Returns definitions by slug, archived ones included, after a slug. */
+    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Field[]> =>
+      (await fields().where('slug', '>', after).orderBy('slug').limit(limit).select<FieldRow[]>(COLUMNS.names)).map(
+        COLUMNS.toEntity,
+      ),
+
     /** Returns the definitions with these IDs in any order. */
     listByIds: async (ids: readonly number[]): Promise<Field[]> =>
       (await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names)).map(COLUMNS.toEntity),

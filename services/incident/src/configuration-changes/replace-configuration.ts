@@ -64,7 +64,8 @@ export async function replaceConfiguration(
   return changed;
 }
 
-function tierOwner({ configurationServices }: Dependencies, workspaceId: number): TierOwner {
+/** The service tiers of a workspace; while the catalog cannot be reached, `service_unavailable`. */
+export function tierOwner({ configurationServices }: Dependencies, workspaceId: number): TierOwner {
   const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();

@@ -6,6 +6,7 @@ import { creationContracts } from '../creation/http/contracts.ts';
 import { changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
+import { transferContracts } from '../transfer/http/contracts.ts';
 import { timelineContracts } from '../timeline/http/contracts.ts';
 import { valueContracts } from '../values/http/contracts.ts';
 
@@ -21,4 +22,5 @@ export const contracts = {
   ...chatContracts,
   ...configurationContracts,
   ...configurationChangeContracts,
+  ...transferContracts,
 } as const satisfies Contracts;

@@ -7,6 +7,7 @@ import { creationOperations } from '../creation/http/documentation.ts';
 import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
 import { listOperations } from '../list/http/documentation.ts';
 import { incidentOperations } from '../incidents/http/documentation.ts';
+import { transferOperations } from '../transfer/http/documentation.ts';
 import { timelineOperations } from '../timeline/http/documentation.ts';
 import { valueOperations } from '../values/http/documentation.ts';
 
@@ -21,4 +22,5 @@ export const documentation: Documentation<typeof contracts> = {
   ...chatOperations,
   ...configurationOperations,
   ...configurationChangeOperations,
+  ...transferOperations,
 };

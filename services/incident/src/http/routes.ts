@@ -11,6 +11,7 @@ import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
 import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
+import { transferHandlers } from '../transfer/http/handlers.ts';
 import { timelineHandlers } from '../timeline/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
 import { contracts } from './contracts.ts';
@@ -36,6 +37,8 @@ export function routes(dependencies: HandlerDependencies): Route[] {
   const configuration = configurationHandlers(dependencies);
   const configurationChanges = configurationChangeHandlers(dependencies);
 
+  const transfer = transferHandlers(dependencies);
+
   const commands = {
     createIncident: creation.createIncident,
     updateIncident: incidents.updateIncident,
@@ -53,6 +56,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
     setIncidentChannelName: channelName.setIncidentChannelName,
     renameIncidentChannel: channelName.renameIncidentChannel,
     replaceConfiguration: configurationChanges.replaceConfiguration,
+    importIncidents: transfer.importIncidents,
   };
   const queries = {
     listIncidents: list.listIncidents,
@@ -69,6 +73,7 @@ export function routes(dependencies: HandlerDependencies): Route[] {
     listWorkflowStatuses: configuration.listWorkflowStatuses,
     listSeverities: configuration.listSeverities,
     getConfiguration: configurationChanges.getConfiguration,
+    exportIncidents: transfer.exportIncidents,
   };
   return implement(contracts, { ...commands, ...queries });
 }

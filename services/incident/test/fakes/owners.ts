@@ -4,6 +4,8 @@ import type {
   ConfiguredTier,
   CustomFieldDefinition,
   NewServiceTiers,
+  People,
+  peopleQuery,
   ServiceSnapshot,
   StoredServiceTiers,
   TeamSnapshot,
@@ -11,6 +13,7 @@ import type {
   UserSnapshot,
 } from '@tocsin/contracts';
 import { listen } from '@tocsin/http';
+import type { z } from 'zod';
 import type { Versions } from '@tocsin/runtime';
 
 interface WorkspaceData {
@@ -110,6 +113,12 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       fake.announced.set(id, (fake.announced.get(id) ?? 0) + 1);
       return {};
     }
+    if (url.pathname === '/internal/people') {
+      const { workspace_id: id, ids, emails } = (await json(request)) as z.infer<typeof peopleQuery>;
+      const isNamed = ({ id, email }: UserSnapshot) => ids.includes(id) || emails.includes(email.toLowerCase());
+      return { users: dataOf(id).users.filter(isNamed) } satisfies People;
+    }
+    if (url.pathname === '/internal/exported-resources') return { resources: [], next: null };
     if (url.pathname !== '/internal/service-tiers') return undefined;
     if (request.method === 'GET') return fake.storedTiers(Number(url.searchParams.get('workspace_id')));
     if (fake.preparation !== undefined) return fake.preparation;

@@ -19,10 +19,9 @@ const entry = {
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be at most 64 lower-case letters, digits, hyphens and underscores')
     .meta({ description: 'Names the entry in requests and resources; unique in its list' }),
   label: nameText(128).meta({ description: 'The name for people; 1 to 128 characters after trimming' }),
-  order: z
-    .int()
-    .optional()
-    .meta({ description: 'As the list has it; the place decides, so it may be left out, and numbers must rise with the place' }),
+  order: z.int().optional().meta({
+    description: 'As the list has it; the place decides, so it may be left out, and numbers must rise with the place',
+  }),
   is_default: flag.meta({
     description: 'Whether a new resource gets it if the request names none; exactly one entry has it',
     default: false,

@@ -2,7 +2,7 @@ import { boundedText, externalIdText, instant, MAX_KEY, nameText, trimmedText } 
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
-import { shortenFields } from './large-value.ts';
+import { shortenFields, shortenValue } from './large-value.ts';
 import {
   BY_CLIENTS,
   choice,
@@ -68,6 +68,18 @@ export const INCIDENT_PROPERTIES = {
       'ID of the incident in another system, 1 to 200 characters after trimming; no other incident of the workspace may have it, archived ones included; null: none',
     input: externalIdText().nullable(),
     fromRequest: (value: string | null) => value?.trim() ?? null,
+  },
+  externalUrl: {
+    ...text('external_url'),
+    initial: '',
+    event: true,
+    toEvent: shortenValue<string>,
+    description: 'URL of the incident in the system that it was imported from; empty: none',
+  },
+  importedAt: {
+    ...moment('imported_at'),
+    event: true,
+    description: 'When it was imported from another system; null: it was created in Tocsin',
   },
   service: {
     ...optionalText('service'),

@@ -14,6 +14,8 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     human_id: humanId(incident.number),
     title: incident.title,
     external_id: incident.externalId,
+    external_url: incident.externalUrl,
+    imported_at: incident.importedAt,
     service: incident.service,
     regions: incident.regions,
     severity: incident.severity,

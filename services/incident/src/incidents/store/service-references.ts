@@ -38,6 +38,36 @@ export function countReferences(before: Referring, after: Referring): PreparedSt
   return (left < reached ? statements : statements.reverse()).flat();
 }
 
+/** As `countReferences`, for changes of several incidents of a workspace; a new one has no state before. */
+export function countAllReferences(
+  workspaceId: number,
+  changes: readonly { before: Referring | undefined; after: Referring }[],
+): PreparedStatement[] {
+  const sums = new Map<string, number>();
+  const add = (value: string, count: number) => {
+    if (value !== '') sums.set(value, (sums.get(value) ?? 0) + count);
+  };
+  for (const { before, after } of changes) {
+    if (before !== undefined) add(countedValue(before), -1);
+    add(countedValue(after), 1);
+  }
+  const counted = [...sums].filter(([, count]) => count !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (counted.length === 0) return [];
+  const values = counted.map(([value]) => value);
+  return [
+    { name: 'add-service-references', text: ADD_ALL, values: [workspaceId, values, counted.map(([, count]) => count)] },
+    { name: 'delete-service-references', text: DELETE_ALL, values: [workspaceId, values] },
+  ];
+}
+
+const ADD_ALL = `
+  insert into service_references as counted (workspace_id, value, incidents)
+  select $1::bigint, value, incidents
+  from unnest($2::text[], $3::bigint[]) with ordinality as reference (value, incidents, place) order by place
+  on conflict (workspace_id, value) do update set incidents = counted.incidents + excluded.incidents`;
+const DELETE_ALL =
+  'delete from service_references where workspace_id = $1 and value = any($2::text[]) and incidents <= 0';
+
 const unmanagedOf = (ranks: string, order: string) => `
   (select value, incidents from service_references as counted
    where workspace_id = $1 and ${ranks} and not exists (

@@ -46,6 +46,7 @@ const BATCH_SIZE = 5_000;
 
 /** Stores the replicas of other services' data for one workspace, over a pool or a transaction. */
 export function replicaStore(db: Knex, workspaceId: number) {
+  const teams = () => db('replica_teams').where({ workspace_id: workspaceId });
   /** Writes rows; keeps those that are stored with a later version. */
   const upsert = async <Snapshot>(
     table: string,
@@ -154,6 +155,18 @@ export function replicaStore(db: Knex, workspaceId: number) {
         .whereNull('archived_at')
         .first<{ id: number } | undefined>('id');
       return row !== undefined;
+    },
+
+    /** Returns the IDs of the teams with these slugs, archived ones included. */
+    async teamIds(slugs: readonly string[]): Promise<Map<string, number>> {
+      const rows = await teams().whereIn('slug', slugs).select<{ id: number; slug: string }[]>('id', 'slug');
+      return new Map(rows.map(({ id, slug }) => [slug, id]));
+    },
+
+    /** Returns the slugs of the teams with these IDs. */
+    async teamSlugs(ids: readonly number[]): Promise<Map<number, string>> {
+      const rows = await teams().whereIn('id', ids).select<{ id: number; slug: string }[]>('id', 'slug');
+      return new Map(rows.map(({ id, slug }) => [id, slug]));
     },
 
     /** Returns the owner team of the active service with this slug. */

@@ -126,8 +126,8 @@ export function edit(event: TimelineEvent, change: Partial<TimelineEventProperti
   };
 }
 
-/** The error names the end of the span that the request sets. */
-function checkSpan(
+/** The error names the end of the span that the request sets. @throws DomainError `invalid_request` */
+export function checkSpan(
   { startedAt, endedAt, isOngoing }: Pick<TimelineEventProperties, 'startedAt' | 'endedAt' | 'isOngoing'>,
   changes: Partial<TimelineEventProperties>,
 ): void {

@@ -159,9 +159,8 @@ export const timelineQuery = z.strictObject({
   started_to: timestampInput.optional().meta({ description: 'Events that started earlier' }),
 });
 
-const type = boundedText(TIMELINE_LIMITS.type)
-  .refine((value) => value.trim() !== '', 'Must not be blank')
-  .optional();
+const requiredType = boundedText(TIMELINE_LIMITS.type).refine((value) => value.trim() !== '', 'Must not be blank');
+const type = requiredType.optional();
 const body = boundedText(TIMELINE_LIMITS.body)
   .refine((value) => value.trim() !== '', 'Must not be blank')
   .meta({ description: 'What happened, in any number of lines; not blank' });
@@ -172,6 +171,9 @@ const tags = z
     (values) => normaliseList(values).length <= TIMELINE_LIMITS.tags,
     `Must have at most ${TIMELINE_LIMITS.tags} items`,
   );
+
+/** The texts that an imported event must have. */
+export const timelineText = { type: requiredType, body };
 
 /** What a create and a PATCH have in common; the create adds its defaults. */
 const properties = {

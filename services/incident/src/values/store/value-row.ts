@@ -74,8 +74,8 @@ export function toRecords(values: readonly FieldValue[], set: { at: Instant; by:
   return records;
 }
 
-/** Replaces the grams of the texts with the most of them until the rest is within the limit. */
-function limitGrams(records: readonly ValueRecord[]): void {
+/** Replaces the grams of the texts with the most of them until the rest is within the limit of one statement. */
+export function limitGrams(records: readonly ValueRecord[]): void {
   let total = records.reduce((sum, { text_grams: grams = [] }) => sum + grams.length, 0);
   if (total <= MAX_GRAMS) return;
   const countOf = ({ text_grams: grams = [] }: ValueRecord) => grams.length;

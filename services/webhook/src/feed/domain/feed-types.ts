@@ -30,6 +30,7 @@ const feedTypes = {
   'incident.updated': incident,
   'incident.archived': incident,
   'incident.restored': incident,
+  'incident.imported': incident,
   'timeline_event.created': incident,
   'timeline_event.updated': incident,
   'timeline_event.deleted': incident,

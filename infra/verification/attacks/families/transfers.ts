@@ -1,0 +1,56 @@
+import type { Attack, AttackContext } from '../attack.ts';
+import { connect, head } from '../connections.ts';
+import { flood, LEGAL_RATE } from '../flood.ts';
+import type { Workspace } from '../../systems/workspaces.ts';
+
+/** Imports and exports of whole incidents. */
+export const transferAttacks: readonly Attack[] = [
+  {
+    name: 'largest-imports',
+    what: 'imports of 50 incidents with 2,500 timeline events, 15 at once: new ones, the same again, and changed ones',
+    expects: [200],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      await context.begin();
+      await flood(context, { clients: 15, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+        importMany(context, workspace, { first: 50 * (number % 20), round: Math.floor(number / 40) }),
+      );
+    },
+  },
+  {
+    name: 'unread-exports',
+    what: '100 exports of many large incidents that read nothing, and 10 that read all, again and again',
+    expects: [200, 'silent', 'closed'],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      for (let batch = 0; batch < context.choose(40, 8); batch += 1)
+        await importMany(context, workspace, { first: 50 * batch, round: 0 });
+      await context.begin();
+      const request = head(workspace, 'GET /api/v1/exports/incidents');
+      const open = { clients: 20, total: 100, perSecond: 50 };
+      await flood(context, open, async () => (await connect(context, { requests: 1, reads: false })).write(request));
+      await flood(context, { clients: 10, total: 1_000, perSecond: 10 }, async () =>
+        context.send(workspace, { path: '/api/v1/exports/incidents' }),
+      );
+      await context.untilOver();
+    },
+  },
+];
+
+/** Imports 50 incidents with as many events as a request may have. */
+const importMany = async (
+  context: AttackContext,
+  workspace: Workspace,
+  { first, round }: { first: number; round: number },
+) => {
+  const author = { name: 'Mallory', email: 'mallory@elsewhere.example' };
+  const started_at = '2024-03-02T18:20:00Z';
+  const timeline = Array.from({ length: 50 }, (_, event) => ({
+    ...{ external_id: String(event), type: 'note', started_at, author, body: `Round ${round}: ${'x'.repeat(200)}` },
+  }));
+  const incidents = Array.from({ length: 50 }, (_, index) => ({
+    external: { source: 'attack', id: String(first + index) },
+    ...{ title: 'Hostile', status: 'closed', severity: 'sev3', created_at: '2024-03-02T18:04:00Z', author, timeline },
+  }));
+  return context.send(workspace, { method: 'POST', path: '/api/v1/imports/incidents', body: { incidents } });
+};

@@ -1,0 +1,33 @@
+import type { ExportedResources } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import { fieldStore } from '../store/field-store.ts';
+
+/** A definition has 64 KiB at most. */
+const PAGE = 20;
+
+/** Returns a page of definitions for an export: what a create takes (contract: Export). */
+export async function exportFields(database: Knex, workspaceId: number, after: string): Promise<ExportedResources> {
+  const fields = await fieldStore(database, workspaceId).listBySlug({ limit: PAGE + 1, after });
+  const page = fields.slice(0, PAGE);
+  return {
+    resources: page.map((field) => ({
+      slug: field.slug,
+      name: field.name,
+      field_type: field.fieldType,
+      description: field.description,
+      default_value: field.defaultValue,
+      config: field.config,
+      required: field.required,
+      sort_order: field.sortOrder,
+      category: field.category,
+      visibility_level: field.visibilityLevel,
+      show_on_creation: field.showOnCreation,
+      required_on_creation: field.requiredOnCreation,
+      auto_add_to_layout: field.autoAddToLayout,
+      external_source: field.externalSource,
+      external_id: field.externalId,
+      archived: field.archivedAt !== null,
+    })),
+    next: fields.length > PAGE ? (page.at(-1)?.slug ?? null) : null,
+  };
+}

@@ -1,0 +1,34 @@
+import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
+import { exportLine, exportQuery, importBody, importReply } from './wire.ts';
+
+/** contract: Import, Export */
+export const transferContracts = {
+  importIncidents: {
+    ...endpoint('POST', '/api/v1/imports/incidents', 'Import incidents from another system'),
+    tag: 'Import and export',
+    scope: 'imports:write',
+    needs: ['manage_settings'],
+    deadline: 30_000,
+    body: importBody,
+    reply: {
+      status: 200,
+      body: importReply,
+      assigned: ['results[outcome=created].incident_id', 'results[outcome=created].human_id'],
+    },
+  },
+  exportIncidents: {
+    ...endpoint('GET', '/api/v1/exports/incidents', 'Export all incidents'),
+    tag: 'Import and export',
+    scope: 'incidents:read',
+    needs: ['manage_settings'],
+    cost: { base: 10 },
+    query: exportQuery,
+    // A stream holds no slot, and ends with its key.
+    wait: DEFAULT_DEADLINE,
+    deadline: 2 * DEFAULT_DEADLINE,
+    lines: exportLine,
+    reply: { status: 200 },
+  },
+} as const satisfies Contracts;
+
+export type TransferApi = Handlers<typeof transferContracts>;

@@ -1,0 +1,214 @@
+import {
+  boundedText,
+  instant,
+  isLongerThan,
+  MAX_KEY,
+  MAX_VALUES,
+  nameText,
+  timestampInput,
+  trimmedText,
+} from '@tocsin/contracts';
+import { schemaReference } from '@tocsin/http';
+import { z } from 'zod';
+import { INCIDENT_PROPERTIES as PROPERTIES } from '../../incidents/domain/incident-properties.ts';
+import { id } from '../../incidents/domain/property-kinds.ts';
+import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
+import { EMAIL, USER_ID } from '../domain/person.ts';
+import { SOURCE_PATTERN, toExternalId } from '../domain/external.ts';
+
+/** Items of a request. */
+const MAX_ITEMS = 50;
+/** Timeline events or changelog entries of one item. */
+export const MAX_PARTS = 500;
+
+const person = z
+  .strictObject({
+    name: nameText(255).meta({ description: 'The name, which is kept if the workspace has no user with the address' }),
+    email: boundedText(254)
+      .regex(EMAIL, 'Must be an email address')
+      .optional()
+      .meta({ description: 'The email address, in any case of letters; absent: the name is kept' }),
+  })
+  .refine(({ name, email }) => email !== undefined || !USER_ID.test(name.trim()), {
+    path: ['name'],
+    error: 'Must not be a number without an email address',
+  })
+  .meta({ id: 'ImportedPerson' });
+
+const personReference = (description: string) => schemaReference(person, description);
+
+const external = z
+  .strictObject({
+    source: z.string().max(32).regex(SOURCE_PATTERN, 'Must have 1 to 32 characters: a-z, 0-9, _ and -').meta({
+      description:
+        'Name of the system that the incident comes from: lower case letters, digits, `_` and `-`; `external_id` stands for none',
+    }),
+    id: nameText(200).meta({
+      description:
+        'ID of the incident there; with source and a colon at most 200 characters, which are its external_id',
+    }),
+    url: PROPERTIES.docUrl.input.optional().meta({ description: 'URL of the incident there; absent or empty: none' }),
+  })
+  .refine((named) => !isLongerThan(toExternalId(named).trim(), 200), {
+    path: ['id'],
+    error: 'Must be at most 200 characters with its source',
+  })
+  .meta({ id: 'ImportedFrom' });
+
+const optional = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  schema.optional().meta({ description });
+
+const moments = z
+  .strictObject({
+    impact_started_at: optional(timestampInput.nullable(), 'When the impact began; null: unknown'),
+    first_reported_at: optional(timestampInput.nullable(), 'When somebody first reported the problem; null: unknown'),
+    first_responded_at: optional(timestampInput.nullable(), 'When somebody first responded; null: unknown'),
+    recovered_at: optional(timestampInput.nullable(), 'When the impact ended; null: not yet, or unknown'),
+  })
+  .meta({ id: 'ImportedMoments' });
+
+const participants = z
+  .strictObject({
+    manager: personReference('Who led the response; null: nobody').nullable().optional(),
+    responders: optional(z.array(person).max(100), 'Who took part in the response'),
+  })
+  .meta({ id: 'ImportedParticipants' });
+
+const { title, is_key, is_ongoing, icon, tags } = newTimelineEvent.shape;
+
+const timelineEvent = z
+  .strictObject({
+    external_id: nameText(200).meta({
+      description: 'ID of the event in its system, unique in the incident: an event with it is changed, not added',
+    }),
+    type: timelineText.type.meta({ description: 'What kind of event it is; the types of the service are allowed' }),
+    body: timelineText.body,
+    started_at: timestampInput.meta({ description: 'When it happened or began' }),
+    author: personReference('Who wrote it'),
+    is_key,
+    title,
+    ended_at: optional(timestampInput.nullable(), 'When it ended, not before started_at; null: not known'),
+    is_ongoing,
+    icon,
+    tags,
+    group: optional(boundedText(128).nullable(), "Name of one of the workspace's timeline groups; null: in none"),
+    source: optional(boundedText(64).min(1), 'What created the event; default for a new one: `import`'),
+    source_ref: optional(boundedText(2048), 'Where it comes from at its source; empty: unknown'),
+  })
+  .meta({ id: 'ImportedTimelineEvent' });
+export type TimelineEventItem = z.infer<typeof timelineEvent>;
+
+const value = z.unknown().nonoptional('Is required; null for none');
+
+const changelogEntry = z
+  .strictObject({
+    changed_at: timestampInput.meta({ description: 'When the changes were made' }),
+    actor: personReference('Who made them'),
+    changes: z
+      .array(
+        z.strictObject({
+          field: boundedText(128).min(1).meta({ description: 'The changed property' }),
+          from: value.meta({ description: 'The value before; null: none' }),
+          to: value.meta({ description: 'The value after; null: none' }),
+        }),
+      )
+      .min(1)
+      .max(1_000)
+      .meta({ description: 'One item for each changed property' }),
+  })
+  .meta({ id: 'ImportedChange' });
+export type ChangeItem = z.infer<typeof changelogEntry>;
+
+/** An incident as an import takes it and an export gives it (contract: Import, Export). */
+export const incidentItem = z
+  .strictObject({
+    kind: optional(z.literal('incident'), 'As a line of an export has it'),
+    external: schemaReference(external, 'Names the incident in its system: one with this source and ID is changed'),
+    title: PROPERTIES.title.input.meta({ description: PROPERTIES.title.inputDescription }),
+    status: boundedText(MAX_KEY).meta({ description: "Key of one of the workspace's workflow statuses" }),
+    severity: boundedText(MAX_KEY).meta({ description: "Key of one of the workspace's severities" }),
+    created_at: timestampInput.meta({ description: 'When it was created in its system; not in the future' }),
+    author: personReference('Who created it'),
+    status_changed_at: optional(timestampInput.nullable(), 'When the status last changed; null: never'),
+    archived_at: optional(timestampInput.nullable(), 'When it was archived; null: it is active'),
+    service: optional(PROPERTIES.service.input, PROPERTIES.service.inputDescription),
+    regions: optional(PROPERTIES.regions.input, PROPERTIES.regions.description),
+    team: optional(boundedText(MAX_KEY).nullable(), 'Slug of the team that owns it, which may be archived; null: none'),
+    issue_type: optional(PROPERTIES.issueType.input, PROPERTIES.issueType.inputDescription),
+    severity_mode: optional(PROPERTIES.severityMode.input, 'Default for a new incident: `manual`'),
+    impact_summary: optional(PROPERTIES.impactSummary.input, PROPERTIES.impactSummary.description),
+    customer_impact_status: optional(
+      PROPERTIES.customerImpactStatus.input,
+      PROPERTIES.customerImpactStatus.description,
+    ),
+    slack_channel_id: optional(PROPERTIES.slackChannelId.input, PROPERTIES.slackChannelId.inputDescription),
+    meet_url: optional(PROPERTIES.meetUrl.input, PROPERTIES.meetUrl.inputDescription),
+    doc_url: optional(PROPERTIES.docUrl.input, PROPERTIES.docUrl.inputDescription),
+    moments: schemaReference(moments, 'When what happened').optional(),
+    people: schemaReference(participants, 'Who took part').optional(),
+    values: optional(
+      z
+        .record(boundedText(MAX_KEY), value)
+        .refine((values) => Object.keys(values).length <= MAX_VALUES, `Must have at most ${MAX_VALUES} properties`),
+      'Values of custom fields by their slugs, archived fields included; null: none. Other fields keep theirs.',
+    ),
+    timeline: optional(
+      z.array(timelineEvent).max(MAX_PARTS),
+      'Events of the timeline to add or change; other events stay as they are',
+    ),
+    changelog: optional(
+      z.array(changelogEntry).max(MAX_PARTS),
+      'Earlier changes, the oldest first; those that the changelog does not have are added to it',
+    ),
+  })
+  .meta({ id: 'ImportedIncident' });
+export type IncidentItem = z.infer<typeof incidentItem>;
+
+/** An item that does not match is refused by itself, so the body accepts it. */
+const anyItem = z.union([incidentItem, z.unknown().meta({ description: 'Anything else is refused by itself' })]);
+
+export const importBody = z
+  .strictObject({
+    incidents: z
+      .array(anyItem)
+      .min(1)
+      .max(MAX_ITEMS)
+      .meta({ description: 'The incidents; each succeeds or is refused by itself' }),
+  })
+  .meta({ id: 'IncidentImport' });
+
+const result = z
+  .strictObject({
+    index: z.int().min(0).meta({ description: 'The place of the item in the request, from 0' }),
+    outcome: z.enum(['created', 'updated', 'unchanged', 'refused']).meta({ description: 'What became of the item' }),
+    incident_id: id.nullable().meta({ description: 'ID of the incident; null: refused, or only validated' }),
+    human_id: z.string().nullable().meta({ description: 'Its reference; null: refused, or only validated' }),
+    revision: id.nullable().meta({ description: 'Its revision afterwards; null: refused' }),
+    field: optional(z.string(), 'Refused: the invalid property (dotted, with indexes); absent if none is'),
+    message: optional(z.string(), 'Refused: why, for people'),
+  })
+  .meta({ id: 'ImportResult' });
+export type ImportResultWire = z.infer<typeof result>;
+
+export const importReply = z.strictObject({
+  results: z.array(result).meta({ description: 'What became of each item, in the order of the request' }),
+});
+
+export const exportQuery = z.strictObject({
+  cursor: trimmedText(4096).min(1).optional().meta({
+    description: 'The latest cursor of an export that broke off; without it, the export starts at its beginning',
+  }),
+});
+
+const resource = <Kind extends string>(kind: Kind) => z.looseObject({ kind: z.literal(kind), slug: z.string() });
+
+/** A line of an export. */
+export const exportLine = z.union([
+  incidentItem.extend({ kind: z.literal('incident') }),
+  resource('workspace').extend({ exported_at: instant, configuration: z.looseObject({}) }),
+  resource('team'),
+  resource('service'),
+  resource('field'),
+  z.strictObject({ kind: z.literal('position'), cursor: z.string() }),
+  z.strictObject({ kind: z.literal('end') }),
+]);

@@ -1,0 +1,86 @@
+import type { PreparedStatement } from '@tocsin/postgres';
+import { type Listed, listedColumns } from '@tocsin/resources';
+import type { Incident } from '../../incidents/domain/incident.ts';
+import { INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
+import type { ExportedChange, ExportedEvent } from '../domain/export-line.ts';
+
+/** Rows of a page of a timeline or a changelog. */
+export const EXPORT_PAGE = 100;
+
+/** Reads incidents after a number, in the order of numbers. */
+export const incidentsAfter = (workspaceId: number, after: number, limit: number): PreparedStatement<Incident> => ({
+  name: 'export-incidents',
+  text: `select ${INCIDENT_SELECTION} from incidents where workspace_id = $1 and number > $2 order by number limit $3`,
+  values: [workspaceId, after, limit],
+});
+
+export const revisionOf = (workspaceId: number, id: number): PreparedStatement<{ revision: number }> => ({
+  name: 'export-revision',
+  text: 'select revision from incidents where workspace_id = $1 and id = $2',
+  values: [workspaceId, id],
+});
+
+const EVENT_COLUMNS = new Map([
+  ['id', 'id'],
+  ['external_id', 'externalId'],
+  ['started_at', 'startedAt'],
+  ['ended_at', 'endedAt'],
+  ['is_ongoing', 'isOngoing'],
+  ['is_key', 'isKey'],
+  ['type', 'type'],
+  ['icon', 'icon'],
+  ['title', 'title'],
+  ['body', 'body'],
+  ['tags', 'tags'],
+  ['source', 'source'],
+  ['source_ref', 'sourceRef'],
+  ['created_by', 'createdBy'],
+]);
+const EVENT_NAMES = [...EVENT_COLUMNS.keys()];
+const EVENTS = `from timeline_events as event
+  left join timeline_groups as timeline_group
+    on timeline_group.workspace_id = event.workspace_id and timeline_group.id = event.group_id`;
+
+/** A page of a timeline, after an event; large bodies are left out. */
+export const eventsAfter = (
+  incidentId: number,
+  after: Pick<ExportedEvent, 'id' | 'startedAt'> | undefined,
+): PreparedStatement<Listed<ExportedEvent>> => ({
+  name: 'export-events',
+  text: `select timeline_group.name as "group",
+      ${listedColumns({ table: 'event', names: EVENT_NAMES, as: EVENT_COLUMNS, large: { body: 'text' } })}
+    ${EVENTS} where event.incident_id = $1 and (event.started_at, event.id) > ($2::timestamptz, $3::bigint)
+    order by event.started_at, event.id limit ${EXPORT_PAGE}`,
+  values: [incidentId, after?.startedAt ?? '-infinity', after?.id ?? 0],
+});
+
+export const wholeEvents = (ids: readonly number[]): PreparedStatement<ExportedEvent> => ({
+  name: 'export-whole-events',
+  text: `select timeline_group.name as "group",
+      ${EVENT_NAMES.map((name) => `event.${name} as "${EVENT_COLUMNS.get(name)}"`).join(', ')}
+    ${EVENTS} where event.id = any($1::bigint[])`,
+  values: [ids],
+});
+
+const CHANGE_COLUMNS = new Map([
+  ['id', 'id'],
+  ['actor', 'actor'],
+  ['changed_at', 'changedAt'],
+  ['changes', 'changes'],
+]);
+const CHANGE_NAMES = [...CHANGE_COLUMNS.keys()];
+
+/** A page of a changelog, the oldest first, after an entry; large changes are left out. */
+export const changesAfter = (incidentId: number, after: number): PreparedStatement<Listed<ExportedChange>> => ({
+  name: 'export-changes',
+  text: `select ${listedColumns({ table: 'changelog', names: CHANGE_NAMES, as: CHANGE_COLUMNS, large: { changes: 'jsonb' } })}
+    from changelog where incident_id = $1 and id > $2 order by id limit ${EXPORT_PAGE}`,
+  values: [incidentId, after],
+});
+
+export const wholeChanges = (ids: readonly number[]): PreparedStatement<ExportedChange> => ({
+  name: 'export-whole-changes',
+  text: `select ${CHANGE_NAMES.map((name) => `${name} as "${CHANGE_COLUMNS.get(name)}"`).join(', ')}
+    from changelog where id = any($1::bigint[])`,
+  values: [ids],
+});

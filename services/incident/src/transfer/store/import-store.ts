@@ -1,0 +1,191 @@
+import type { PreparedStatement } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { Change } from '../../incidents/domain/changes.ts';
+import type { Incident } from '../../incidents/domain/incident.ts';
+import { INCIDENT_SELECTION, INCIDENT_TABLE } from '../../incidents/store/incident-row.ts';
+import { toListColumns } from '../../incidents/store/list-columns.ts';
+import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
+import { toTimelineColumns } from '../../timeline/store/timeline-row.ts';
+
+import { VALUE_COLUMNS, type ValueRecord } from '../../values/store/value-row.ts';
+
+// The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
+
+/** Locks the counter of a workspace, so that nothing else creates incidents in it or changes its configuration. */
+export const lockCounter = (workspaceId: number): PreparedStatement<{ last: number; version: number }> => ({
+  name: 'lock-incident-counter',
+  text: `insert into incident_counters as counter (workspace_id, last) values ($1, 0)
+    on conflict (workspace_id) do update set last = counter.last
+    returning last, configuration_version as version`,
+  values: [workspaceId],
+});
+
+export const raiseCounter = (workspaceId: number, last: number): PreparedStatement => ({
+  name: 'raise-incident-counter',
+  text: 'update incident_counters set last = $2 where workspace_id = $1',
+  values: [workspaceId, last],
+});
+
+/** Locks the incidents with these external IDs, and returns them. */
+export const lockByExternalIds = (
+  workspaceId: number,
+  externalIds: readonly string[],
+): PreparedStatement<Incident> => ({
+  name: 'lock-incidents-by-external-id',
+  text: `select ${INCIDENT_SELECTION} from incidents
+    where workspace_id = $1 and external_id = any($2::text[]) and external_id is not null
+    order by incidents.id for update`,
+  values: [workspaceId, externalIds],
+});
+
+/** Takes the next IDs of a table. Those of events come after the locks of their incidents, see `NEXT_EVENT_ID`. */
+export const nextIds = (table: 'incidents' | 'timeline_events', count: number): PreparedStatement<{ id: number }> => ({
+  name: `next-ids-of-${table}`,
+  text: `select nextval('${table}_id_seq') as id from generate_series(1, $1::integer)`,
+  values: [count],
+});
+
+/** What an import compares of an event that it has imported before; of the body, which may be large, whether it differs. */
+export type StoredEvent = Omit<
+  TimelineEvent,
+  'body' | 'commentCount' | 'aiContext' | 'evidenceLinks' | 'sourceWindowStartedAt' | 'sourceWindowEndedAt'
+> & { externalId: string; isRewritten: boolean };
+
+export interface NamedEvent {
+  incidentId: number;
+  externalId: string;
+  body: string;
+}
+
+export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<StoredEvent> => ({
+  name: 'find-imported-events',
+  text: `select event.id, event.incident_id as "incidentId", event.external_id as "externalId", event.revision,
+      event.started_at as "startedAt", event.ended_at as "endedAt", event.is_ongoing as "isOngoing",
+      event.group_id as "groupId", event.is_key as "isKey", event.source, event.source_ref as "sourceRef", event.type,
+      event.icon, event.title, event.collaboration_generation as "collaborationGeneration", event.tags,
+      event.created_by as "createdBy", event.body <> named.body as "isRewritten"
+    from unnest($1::bigint[], $2::text[], $3::text[]) as named (incident_id, external_id, body)
+    join timeline_events as event
+      on event.incident_id = named.incident_id and event.external_id = named.external_id`,
+  values: [
+    named.map(({ incidentId }) => incidentId),
+    named.map(({ externalId }) => externalId),
+    named.map(({ body }) => body),
+  ],
+});
+
+export interface NamedEntry {
+  incidentId: number;
+  changedAt: Instant;
+  actor: string;
+  changes: readonly Change[];
+}
+
+/** Returns the places of those entries that the changelog does not have. */
+export const findMissingEntries = (entries: readonly NamedEntry[]): PreparedStatement<{ place: number }> => ({
+  name: 'find-missing-changelog-entries',
+  text: `select place from jsonb_to_recordset($1::jsonb)
+      as entry (place integer, incident_id bigint, changed_at timestamptz, actor text, changes jsonb)
+    where not exists (
+      select 1 from changelog where changelog.incident_id = entry.incident_id
+        and changelog.changed_at = entry.changed_at and changelog.actor = entry.actor
+        and changelog.changes = entry.changes)`,
+  values: [
+    JSON.stringify(
+      entries.map(({ incidentId, changedAt, actor, changes }, place) => ({
+        ...{ place, incident_id: incidentId, changed_at: changedAt, actor, changes },
+      })),
+    ),
+  ],
+});
+
+export type LatestEvent = Pick<TimelineEvent, 'id' | 'incidentId' | 'startedAt' | 'title' | 'body'>;
+
+/** Returns the latest event of each of these incidents, except of these events, which will change. */
+export const findLatestEvents = (
+  incidentIds: readonly number[],
+  except: readonly number[],
+): PreparedStatement<LatestEvent> => ({
+  name: 'find-latest-events',
+  text: `select latest.id, incident.id as "incidentId", latest.started_at as "startedAt", latest.title, latest.body
+    from unnest($1::bigint[]) as incident (id)
+    cross join lateral (
+      select id, started_at, title, left(body, 140) as body from timeline_events
+      where incident_id = incident.id and id <> all($2::bigint[])
+      order by started_at desc, id desc limit 1
+    ) as latest`,
+  values: [incidentIds, except],
+});
+
+const INCIDENT_COLUMNS = [
+  ...Object.values(INCIDENT_TABLE).map(({ name }) => name),
+  ...Object.keys(toListColumns({ workspaceId: 0, title: '', impactSummary: '', service: '', regions: [] })),
+];
+
+/** Inserts incidents, or writes all their properties if they exist, which this transaction has locked then. */
+export const putIncidents = (incidents: readonly Incident[]): PreparedStatement => ({
+  name: 'put-incidents',
+  text: upsertOf('incidents', INCIDENT_COLUMNS, 'id'),
+  values: [
+    JSON.stringify(
+      incidents.map((incident) => ({
+        ...Object.fromEntries(
+          Object.entries(INCIDENT_TABLE).map(([property, { name }]) => [name, incident[property as keyof Incident]]),
+        ),
+        ...toListColumns(incident),
+      })),
+    ),
+  ],
+});
+
+export type ImportedTimelineEvent = TimelineEvent & { externalId: string };
+
+/** A search also looks into what an import does not have. */
+const TEXTS_FOLDED = `texts_folded = excluded.texts_folded[1:2] || timeline_events.texts_folded[3] || excluded.texts_folded[4]`;
+/** What an import sets of an event. */
+const EVENT_COLUMNS = [
+  ...['revision', 'started_at', 'ended_at', 'is_ongoing', 'group_id', 'is_key', 'source', 'source_ref', 'type', 'icon'],
+  ...['title', 'body', 'collaboration_generation', 'tags', 'created_by', 'source_folded', 'type_folded', 'tags_folded'],
+];
+
+/** Inserts events, or changes them if they exist. */
+export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): PreparedStatement {
+  const rows = events.map((event) => ({
+    ...toTimelineColumns(event),
+    ...{ id: event.id, workspace_id: workspaceId, external_id: event.externalId, evidence_links: event.evidenceLinks },
+  }));
+  const columns = Object.keys(rows[0] ?? {});
+  const assignments = [...EVENT_COLUMNS.map((name) => `${name} = excluded.${name}`), TEXTS_FOLDED];
+  return {
+    name: 'put-timeline-events',
+    text: `${insertRows('timeline_events', columns)} on conflict (id) do update set ${assignments.join(', ')}`,
+    values: [JSON.stringify(rows)],
+  };
+}
+
+/** Inserts or replaces values of incidents. */
+export const putValues = (records: readonly (ValueRecord & IncidentKey)[]): PreparedStatement => ({
+  name: 'put-values',
+  text: upsertOf('incident_values', ['workspace_id', 'incident_id', ...VALUE_COLUMNS], 'incident_id, field_id'),
+  values: [JSON.stringify(records)],
+});
+
+export interface IncidentKey {
+  workspace_id: number;
+  incident_id: number;
+}
+
+export const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): PreparedStatement => ({
+  name: 'remove-values',
+  text: `delete from incident_values using unnest($1::bigint[], $2::bigint[]) as removed (incident_id, field_id)
+    where incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
+  values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
+});
+
+const insertRows = (table: string, columns: readonly string[]) =>
+  `insert into ${table} (${columns.join(', ')})
+    select ${columns.join(', ')} from jsonb_populate_recordset(null::${table}, $1::jsonb)`;
+
+const upsertOf = (table: string, columns: readonly string[], key: string) =>
+  `${insertRows(table, columns)}
+    on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
