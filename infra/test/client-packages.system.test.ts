@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -76,7 +77,7 @@ async function installPackages(): Promise<string> {
 }
 
 /** The Node of the repository, and another one if this machine has it. */
-const NODES = [process.execPath, '/usr/bin/node'];
+const NODES = [process.execPath, '/usr/bin/node'].filter((file) => existsSync(file));
 
 describe('the packed packages for clients', () => {
   let folder: string;
@@ -111,9 +112,8 @@ describe('the packed packages for clients', () => {
     };
     const files = options.types.length > 0 ? ['typed.ts', 'example.ts'] : ['typed.ts'];
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    expect(await printed(run(process.execPath, [path.join(NODE_MODULES, 'typescript/bin/tsc')], { cwd: folder }))).toBe(
-      '',
-    );
+    for (const node of NODES)
+      expect(await printed(run(node, [path.join(NODE_MODULES, 'typescript/bin/tsc')], { cwd: folder }))).toBe('');
   });
 
   describeWithServers('and a system', () => {
@@ -127,17 +127,9 @@ describe('the packed packages for clients', () => {
 
     test('run the example of the guide, with every Node that is here', async () => {
       for (const node of NODES) {
-        if (
-          !(await access(node).then(
-            () => true,
-            () => false,
-          ))
-        )
-          continue;
         const output = await printed(run(node, ['built/example.js'], { cwd: folder, env: settings }));
-        expect(output).toMatch(
-          /^declared (INC-\d+)\nrefused: .* \(now 3\)\n(?:INC-\d+ Checkout is down\n)*\1 Checkout is down\n|^declared (INC-\d+)\nrefused: .* \(now 3\)\n\2 Checkout is down\n/,
-        );
+        // The list begins with the newest.
+        expect(output).toMatch(/^declared (INC-\d+)\nrefused: .* \(now 3\)\n\1 Checkout is down\n/);
       }
     });
 
