@@ -20,12 +20,12 @@ export default defineConfig(
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     plugins: { regexp },
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './shared/events-client/tsconfig.json'],
+        project: ['./tsconfig.json', './shared/events-client/tsconfig.json', './gateway/console/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },

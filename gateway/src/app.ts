@@ -17,6 +17,7 @@ import { apiDocument } from './http/api-document.ts';
 import type { ApiDescription } from './http/api-description.ts';
 import { readBakedApi } from './http/baked-api.ts';
 import { configurationChangesRoutes } from './http/configuration-changes.ts';
+import { consolePages } from './http/console-pages.ts';
 import { connectionLimits } from './http/connection-limits.ts';
 import { connectionMetrics } from './http/connection-metrics.ts';
 import type { ReadTiming } from './http/description-reader.ts';
@@ -130,6 +131,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         version: base.build.version,
         sendDescription: api.sendDescription,
         reference,
+        console: consolePages(),
       }),
       logAccess: accessLog(log, metrics),
       onRequest: connections.onRequest,

@@ -2,6 +2,7 @@ import { type EventWorkspace, SCOPES } from '@tocsin/contracts';
 import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
+import { loginUrl } from '../admin/console-url.ts';
 import type { DataDir } from '../data-dir.ts';
 import { addSampleWebhook } from './sample-webhook.ts';
 import { workspaceApi } from './api.ts';
@@ -25,6 +26,8 @@ export interface Demo {
   workspace: string;
   /** Undefined when an administrator has revoked the demo key. */
   token: string | undefined;
+  /** Signs the demo user in once, within ten minutes; undefined when the user is deactivated. */
+  console: string | undefined;
   /** Why sample data is missing, if it is. */
   error: string | undefined;
 }
@@ -48,8 +51,11 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   const { url, env } = options;
   const database = openGatewayDatabase(env);
   let token: DemoToken;
+  let link: string | undefined;
   try {
-    token = await findToken(administration(database, systemClock), options);
+    const admin = administration(database, systemClock);
+    token = await findToken(admin, options);
+    if (token.kind !== 'none') link = await createLink(admin);
   } finally {
     await database.destroy();
   }
@@ -58,7 +64,8 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   // A host that resolves everywhere, where the gateway takes it for the workspace's.
   const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   const workspace = `${DEMO_WORKSPACE}, http://${host}`;
-  if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, error: undefined };
+  const console = link && loginUrl(baseUrl, link);
+  if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, console, error: undefined };
   const { text } = token;
   const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: text }))
     .then(async () => addSampleWebhook(env, token.workspace))
@@ -66,7 +73,7 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
       () => undefined,
       (reason: unknown) => (reason as Error).message,
     );
-  return { baseUrl, workspace, token: text, error };
+  return { baseUrl, workspace, token: text, console, error };
 }
 
 type DemoToken = { kind: 'valid'; text: string; workspace: EventWorkspace } | { kind: 'ended' } | { kind: 'none' };
@@ -88,6 +95,12 @@ async function findToken(admin: Administration, { dataDir, tokenFile, onlyIfEmpt
   await dataDir.replaceSecret(tokenFile, text);
   return valid(text);
 }
+
+const createLink = async (admin: Administration): Promise<string | undefined> =>
+  admin.createLoginLink(OWNER).then(
+    ({ token }) => token,
+    () => undefined,
+  );
 
 async function createToken(admin: Administration): Promise<string> {
   // An earlier start may have been interrupted.

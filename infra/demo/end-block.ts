@@ -26,6 +26,7 @@ export function endBlock({ url, demo, env, notes }: EndBlockOptions): string {
     entries.push(['workspace', workspace]);
     entries.push(['token', token ?? 'the demo key has ended; make another with npm run -s admin -- key create']);
     entries.push(['docs', `${baseUrl}/docs`]);
+    if (demo.console !== undefined) entries.push(['console', `${demo.console} (signs in once, within ten minutes)`]);
     if (receiverPort(env) !== undefined && token !== undefined) {
       entries.push(['webhooks', 'make receiver, in another terminal, receives them and checks their signatures']);
     }

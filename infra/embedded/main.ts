@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { runProcess } from '@tocsin/runtime';
+import { buildConsole } from '../console/build-console.ts';
 import { createDemo } from '../demo/create-demo.ts';
 import { endBlock } from '../demo/end-block.ts';
 import { environment, ROOT } from '../environment.ts';
@@ -11,6 +12,8 @@ await runProcess(async () => {
   const env = environment();
   const config = embeddedConfig(env);
   const step = stepPrinter(console.log);
+  // Before the gateway starts, which reads it once.
+  await step('console', buildConsole);
   const app = await startEmbedded({ config, env, step });
   try {
     const options = { ...app, tokenFile: 'demo-token', onlyIfEmpty: false };

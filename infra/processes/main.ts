@@ -1,4 +1,5 @@
 import { runProcess } from '@tocsin/runtime';
+import { buildConsole } from '../console/build-console.ts';
 import { createDemo } from '../demo/create-demo.ts';
 import { endBlock } from '../demo/end-block.ts';
 import { environment } from '../environment.ts';
@@ -11,6 +12,8 @@ await runProcess(async () => {
   const env = environment();
   const config = localConfig(env);
   const step = stepPrinter(console.log);
+  // Before the gateway starts, which reads it once.
+  await step('console', buildConsole);
   const app = await startLocal({ config, env, step });
   try {
     const options = { ...app, tokenFile: 'services-demo-token', onlyIfEmpty: true };

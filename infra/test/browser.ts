@@ -30,7 +30,14 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /** Opens an address in a new profile, and returns when the API reference is shown. */
-export async function openReference(
+export async function openReference(...options: Parameters<typeof openPage>): Promise<WatchedPage> {
+  const opened = await openPage(...options);
+  await opened.page.getByRole('heading', { name: 'Tocsin', level: 1 }).waitFor();
+  return opened;
+}
+
+/** Opens an address in a new profile. */
+export async function openPage(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
@@ -55,6 +62,5 @@ export async function openReference(
     window.tocsinViolation(event.violatedDirective + ' ' + event.blockedURI);
   });`);
   await page.goto(url);
-  await page.getByRole('heading', { name: 'Tocsin', level: 1 }).waitFor();
   return { page, problems, origins, close: async () => context.close() };
 }

@@ -24,7 +24,7 @@ import type { SignIn } from '../usecases/sign-in.ts';
 import { bearerOf, checkSameOrigin, credentials, SESSION_PATH } from './session-requests.ts';
 import type { Caller, Identities } from './identities.ts';
 import type { Identity } from '../store/identity-store.ts';
-import type { PublicPage } from './public-pages.ts';
+import type { PublicPage, PublicPages } from './public-pages.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { openRequestContext, type RequestContext } from './request-context.ts';
 
@@ -41,7 +41,7 @@ export interface PublicHandlerDependencies {
   routes: RouteTable;
   forwarder: Forwarder;
   /** Pages that need neither workspace nor token, by path. */
-  pages: ReadonlyMap<string, PublicPage>;
+  pages: PublicPages;
   logAccess: (context: RequestContext) => void;
   /** Called first, for every request. */
   onRequest: (request: IncomingMessage, response: ServerResponse) => void;

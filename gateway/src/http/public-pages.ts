@@ -8,6 +8,9 @@ const DESCRIPTION = '/api/v1/openapi.json';
 /** Milliseconds. */
 const READINESS_TTL = 1_000;
 
+/** Which page a path has. */
+export type PublicPages = Pick<ReadonlyMap<string, PublicPage>, 'get' | 'has'>;
+
 /** A page that needs no token, at any host. */
 export interface PublicPage {
   /** Counts against the client's limit. Health checks do not: monitoring must never get 429. */
@@ -16,7 +19,7 @@ export interface PublicPage {
 }
 
 /**
- * Health, readiness, the API's description and the API reference, by path; `/` redirects to the reference, and
+ * Health, readiness, the API's description, the API reference and the console, by path; `/` redirects to the reference, and
  * `/openapi.json`, where many tools look first, to the description.
  */
 export function publicPages(options: {
@@ -27,7 +30,8 @@ export function publicPages(options: {
   version: string;
   sendDescription: PublicPage['send'];
   reference: ReferencePage;
-}): ReadonlyMap<string, PublicPage> {
+  console: PublicPages;
+}): PublicPages {
   const reference: PublicPage = {
     limited: true,
     send: async (_request, response) => {
@@ -36,7 +40,7 @@ export function publicPages(options: {
   };
   const { isStuck, version } = options;
   const checkReadiness = cachedReadiness(options.readinessChecks);
-  return new Map<string, PublicPage>([
+  const pages = new Map<string, PublicPage>([
     ['/healthz', { limited: false, send: async (_request, response) => sendHealth(response, isStuck(), { version }) }],
     [
       '/readyz',
@@ -60,6 +64,11 @@ export function publicPages(options: {
     ['/openapi.json', redirectTo(DESCRIPTION)],
     ...[...options.reference.assets].map(([path, { send }]): [string, PublicPage] => [path, { limited: true, send }]),
   ]);
+  const { console } = options;
+  return {
+    has: (path) => pages.has(path) || console.has(path),
+    get: (path) => pages.get(path) ?? console.get(path),
+  };
 }
 
 const redirectTo = (location: string): PublicPage => ({

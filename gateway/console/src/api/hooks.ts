@@ -1,0 +1,132 @@
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query';
+import { ApiError, query, read, type Write, write } from './client.ts';
+import type { CustomField, Me, Pagination, Severity, Status, Team, Tier, User } from './types.ts';
+
+const MINUTE = 60_000;
+
+/** Queries are known by the path that they read, so that a write can name what it makes old. */
+export const queryClient: QueryClient = new QueryClient({
+  // Whatever finds that the session has ended: the shell asks who is signed in, and shows the answer.
+  queryCache: new QueryCache({
+    onError: (error, { queryKey: [path] }) => {
+      if (error instanceof ApiError && error.status === 401 && path !== '/me') void refresh('/me');
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: MINUTE,
+      gcTime: 30 * MINUTE,
+      // What the server refuses, it refuses again.
+      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      // A request that fails says so; the state of the network interface does not matter.
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+export const useGet = <Body>(path: string, { enabled = true, every }: { enabled?: boolean; every?: number } = {}) =>
+  useQuery<Body, ApiError>({
+    queryKey: [path],
+    queryFn: async () => read<Body>(path),
+    enabled,
+    ...(every !== undefined && { refetchInterval: every }),
+    placeholderData: keepPreviousData,
+  });
+
+/** A list, page by page. */
+export const useList = <Page extends { pagination: Pagination }>(
+  path: string,
+  parameters: Parameters<typeof query>[0] = {},
+) => {
+  const first = path + query(parameters);
+  return useInfiniteQuery<Page, ApiError, { pages: Page[] }, string[], string | undefined>({
+    queryKey: [first],
+    queryFn: async ({ pageParam: cursor }) => read<Page>(path + query({ ...parameters, cursor })),
+    initialPageParam: undefined,
+    getNextPageParam: ({ pagination }) => (pagination.has_more ? pagination.next_cursor : undefined),
+  });
+};
+
+/** At most this many pages of what is chosen from, which is 500 rows. */
+const MAX_PAGES = 5;
+
+/** Reads the first pages of a list as one. */
+const useAll = <Row>(path: string, name: string) =>
+  useQuery<Row[], ApiError>({
+    queryKey: [path, 'all'],
+    queryFn: async () => {
+      const rows: Row[] = [];
+      let cursor: string | undefined;
+      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+        const page = await read<Record<string, unknown> & { pagination: Pagination }>(
+          path + query({ limit: 100, cursor }),
+        );
+        rows.push(...(page[name] as Row[]));
+        cursor = page.pagination.next_cursor;
+        if (!page.pagination.has_more) break;
+      }
+      return rows;
+    },
+    staleTime: 5 * MINUTE,
+  });
+
+/** Makes everything old whose path begins with one of these. */
+export const refresh = async (...paths: readonly string[]): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => paths.some((each) => String(path).startsWith(each)),
+  });
+
+/** @param changes what a write makes old */
+export const useWrite = <Body>(...changes: readonly string[]) =>
+  useMutation<Body, ApiError, Write>({
+    mutationFn: write<Body>,
+    onSuccess: async () => refresh(...changes),
+  });
+
+export const useMe = () => useGet<Me>('/me');
+
+/** What the signed-in user may do. */
+export function useAccess() {
+  const { data } = useMe();
+  const { user, permissions = [] } = data ?? {};
+  return {
+    user,
+    canRespond: user?.seat === 'responder',
+    canManage: permissions.includes('manage_settings'),
+    canManageTeams: user?.seat === 'responder' && permissions.includes('manage_teams'),
+    canManageServices: user?.seat === 'responder' && permissions.includes('manage_settings'),
+  };
+}
+
+export const useTeams = () => useAll<Team>('/teams', 'teams');
+export const usePeople = () => useAll<User>('/settings/users', 'users');
+export const useServices = () => useAll<{ name: string; slug: string }>('/services', 'services');
+export const useFields = () => useAll<CustomField>('/custom-fields', 'fields');
+
+export function useConfiguration() {
+  const statuses = useGet<{ workflow_statuses: Status[] }>('/configuration/workflow-statuses');
+  const severities = useGet<{ severities: Severity[] }>('/configuration/severities');
+  return { statuses: statuses.data?.workflow_statuses ?? [], severities: severities.data?.severities ?? [] };
+}
+
+export const useTiers = () =>
+  useGet<{ service_tiers: Tier[] }>('/configuration/service-tiers').data?.service_tiers ?? [];
+
+/** The name of a user by the ID, as resources have it. */
+export function useNameOf(): (id: string | number) => string {
+  const { data: people = [] } = usePeople();
+  const { data: me } = useMe();
+  return (id) => {
+    if (String(id) === '') return '';
+    if (String(me?.user.id) === String(id)) return 'You';
+    return people.find((person) => String(person.id) === String(id))?.name ?? `User ${id}`;
+  };
+}

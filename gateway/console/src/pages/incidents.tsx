@@ -1,0 +1,316 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useConfiguration, useFields, useList, useNameOf, useServices, useTeams, refresh } from '../api/hooks.ts';
+import { forgetNews, useLive } from '../api/live.ts';
+import type { Incident, IncidentPage } from '../api/types.ts';
+import { formatDuration, formatValue, plural } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import {
+  Ago,
+  Badge,
+  Button,
+  buttonClass,
+  classes,
+  css as ui,
+  Empty,
+  Loaded,
+  More,
+  Page,
+  Select,
+  SeverityBadge,
+  StatusText,
+} from '../ui/ui.tsx';
+import { FieldFilterForm } from './field-filter.tsx';
+import { type ListSearch, listRequest, SORTS } from './incident-filters.ts';
+import css from './incidents.module.css';
+import { isTyping } from './shell.tsx';
+
+const route = getRouteApi('/');
+
+/** Milliseconds without a key until a search begins. */
+const SEARCH_PAUSE = 250;
+
+export function IncidentsPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/' });
+  const { path, parameters } = listRequest(search);
+  const list = useList<IncidentPage>(path, parameters);
+  const { news } = useLive();
+  const change = (changes: Partial<ListSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
+  const rows = list.data?.pages.flatMap(({ incidents }) => incidents) ?? [];
+  const counts = list.data?.pages[0]?.collection_counts;
+  const isFiltered = Object.keys(search).some((name) => !['view', 'sort', 'direction'].includes(name));
+
+  useEffect(forgetNews, []);
+  useArrows();
+
+  return (
+    <Page title="Incidents" actions={<SortSelect search={search} change={change} />}>
+      <Views search={search} counts={counts} change={change} />
+      <Filters search={search} change={change} />
+      {news > 0 && (
+        <p role="status" className={classes(ui.notice, css.news)}>
+          {plural(news, 'incident was', 'incidents were')} declared since you opened this list.
+          <Button
+            small
+            onClick={() => {
+              forgetNews();
+              void refresh('/incidents');
+            }}
+          >
+            Show
+          </Button>
+        </p>
+      )}
+      <section className={ui.card} aria-label="Incidents" aria-busy={list.isFetching}>
+        <Loaded query={list} rows={8}>
+          {() =>
+            rows.length === 0 ? (
+              <NoIncidents search={search} isFiltered={isFiltered} change={change} />
+            ) : (
+              <ul data-rows>
+                {rows.map((incident) => (
+                  <Row key={incident.id} incident={incident} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <More list={list} />
+      </section>
+    </Page>
+  );
+}
+
+/** j and k go through the rows, / to the search. */
+function useArrows() {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event)) return;
+      if (event.key === '/') {
+        event.preventDefault();
+        document.querySelector<HTMLInputElement>('input[type=search]')?.focus();
+      }
+      if (event.key !== 'j' && event.key !== 'k') return;
+      const links = [...document.querySelectorAll<HTMLElement>('[data-rows] a')];
+      const index = links.indexOf(document.activeElement as HTMLElement);
+      links[Math.max(0, Math.min(links.length - 1, index + (event.key === 'j' ? 1 : -1)))]?.focus();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function Row({ incident }: { incident: Incident }) {
+  const nameOf = useNameOf();
+  const team = useTeams().data?.find(({ id }) => id === incident.team_id)?.name;
+  const { statuses } = useConfiguration();
+  const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
+  return (
+    <li className={classes(css.row, isOver && css.over)}>
+      <SeverityBadge value={incident.severity} />
+      <div className={css.what}>
+        <Link to="/incidents/$id" params={{ id: String(incident.id) }} className={css.title}>
+          {incident.title}
+        </Link>
+        <p className={css.facts}>
+          <span className={css.ref}>{incident.human_id}</span>
+          {incident.service && <span>{incident.service}</span>}
+          {team && <span>{team}</span>}
+          {incident.incident_manager && <span>{nameOf(incident.incident_manager)}</span>}
+          {incident.customer_impact_status === 'confirmed' && <span className={css.impact}>Customers affected</span>}
+        </p>
+      </div>
+      <div className={css.state}>
+        <StatusText value={incident.status} />
+        <span className={css.when}>
+          {isOver ? `took ${formatDuration(incident.duration_seconds)}` : <Ago time={incident.created_at} />}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+type Change = (changes: Partial<ListSearch>) => void;
+
+function Views({
+  search,
+  counts,
+  change,
+}: {
+  search: ListSearch;
+  counts: IncidentPage['collection_counts'];
+  change: Change;
+}) {
+  const { statuses } = useConfiguration();
+  const tab = (label: ReactNode, count: number | undefined, isCurrent: boolean, changes: Partial<ListSearch>) => (
+    <button type="button" className={css.tab} aria-pressed={isCurrent} onClick={() => change(changes)}>
+      {label}
+      {count !== undefined && <span className={css.count}>{count.toLocaleString('en')}</span>}
+    </button>
+  );
+  const [only] = search.status ?? [];
+  return (
+    <div className={css.tabs} role="group" aria-label="Status">
+      {tab('Ongoing', counts?.ongoing, search.view === undefined && only === undefined, {
+        view: undefined,
+        status: undefined,
+      })}
+      {statuses.map(({ key, label }) => (
+        <span key={key} className={css.each}>
+          {tab(label, counts?.by_status[key], only === key, { view: undefined, status: [key] })}
+        </span>
+      ))}
+      {tab('All', search.view === 'archived' ? undefined : counts?.all, search.view === 'all', {
+        view: 'all',
+        status: undefined,
+      })}
+      {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', {
+        view: 'archived',
+        status: undefined,
+      })}
+    </div>
+  );
+}
+
+function Filters({ search, change }: { search: ListSearch; change: Change }) {
+  const { severities } = useConfiguration();
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const { data: fields = [] } = useFields();
+  const [isAdding, setAdding] = useState(false);
+  const filters = search.fields ?? [];
+  return (
+    <div className={css.filters}>
+      <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
+      <Select
+        bare
+        label="Severity"
+        options={[['', 'Any severity'], ...severities.map(({ key, label }) => [key, label] as const)]}
+        value={search.severity?.[0] ?? ''}
+        onChange={({ target: { value } }) => change({ severity: value === '' ? undefined : [value] })}
+      />
+      <Select
+        bare
+        label="Service"
+        options={[['', 'Any service'], ...services.map(({ slug, name }) => [slug, name] as const)]}
+        value={search.service ?? ''}
+        onChange={({ target: { value } }) => change({ service: value || undefined })}
+      />
+      <Select
+        bare
+        label="Team"
+        options={[['', 'Any team'], ...teams.map(({ id, name }) => [String(id), name] as const)]}
+        value={search.team === undefined ? '' : String(search.team)}
+        onChange={({ target: { value } }) => change({ team: value === '' ? undefined : Number(value) })}
+      />
+      {fields.length > 0 && (
+        <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
+          Field
+        </Button>
+      )}
+      {filters.map((filter, index) => (
+        <button
+          key={`${filter.slug} ${filter.operator}`}
+          type="button"
+          className={css.chip}
+          aria-label={`Remove the filter by ${filter.slug}`}
+          onClick={() => change({ fields: filters.length === 1 ? undefined : filters.toSpliced(index, 1) })}
+        >
+          {fields.find(({ slug }) => slug === filter.slug)?.name ?? filter.slug} {filter.operator.replaceAll('_', ' ')}{' '}
+          {formatValue(filter.value)}
+          <Icon name="close" size={12} />
+        </button>
+      ))}
+      {isAdding && (
+        <FieldFilterForm
+          fields={fields}
+          onClose={() => setAdding(false)}
+          onAdd={(filter) => {
+            setAdding(false);
+            change({ fields: [...filters, filter] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef(0);
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <label className={css.search}>
+      <span className={ui.hidden}>Search titles, summaries and INC numbers</span>
+      <Icon name="search" />
+      <input
+        type="search"
+        placeholder="Search"
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          window.clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => onChange(target.value.trim()), SEARCH_PAUSE);
+        }}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </label>
+  );
+}
+
+const SortSelect = ({ search, change }: { search: ListSearch; change: Change }) => {
+  if (search.view === 'archived') return null;
+  const value = `${search.sort ?? 'created_at'}${search.direction === 'asc' ? ':asc' : ''}`;
+  const options = SORTS.flatMap(([key, label]) => [
+    [key, key.endsWith('_at') ? `${label}, newest first` : `${label}, highest first`] as const,
+    [`${key}:asc`, key.endsWith('_at') ? `${label}, oldest first` : `${label}, lowest first`] as const,
+  ]);
+  return (
+    <Select
+      bare
+      label="Order"
+      options={options}
+      value={value}
+      onChange={({ target }) => {
+        const [sort = '', direction] = target.value.split(':');
+        change({
+          sort: sort === 'created_at' ? undefined : (sort as ListSearch['sort']),
+          direction: direction === 'asc' ? 'asc' : undefined,
+        });
+      }}
+    />
+  );
+};
+
+function NoIncidents({ search, isFiltered, change }: { search: ListSearch; isFiltered: boolean; change: Change }) {
+  if (isFiltered) {
+    const none: Record<keyof ListSearch, undefined> = {
+      ...{ view: undefined, q: undefined, status: undefined, severity: undefined, service: undefined },
+      ...{ team: undefined, fields: undefined, sort: undefined, direction: undefined },
+    };
+    return (
+      <Empty
+        title="No incident matches"
+        icon="search"
+        action={<Button onClick={() => change(none)}>Clear filters</Button>}
+      >
+        Remove a filter, or look at another status.
+      </Empty>
+    );
+  }
+  if (search.view === 'archived') return <Empty title="Nothing is archived" />;
+  return (
+    <Empty
+      title={search.view === undefined ? 'Nothing is on fire' : 'No incident so far'}
+      action={
+        <Link to="/start" className={buttonClass()}>
+          First steps
+        </Link>
+      }
+    >
+      Press <Badge>c</Badge> to declare an incident. It takes a title; everything else can wait.
+    </Empty>
+  );
+}

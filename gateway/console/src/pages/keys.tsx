@@ -1,0 +1,210 @@
+import { useState } from 'react';
+import { useList, useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import type { ApiKey, Pagination, Session } from '../api/types.ts';
+import { EditDialog } from '../ui/edit-dialog.tsx';
+import { plural } from '../ui/format.ts';
+import { Named, Table } from '../ui/table.tsx';
+import { sayError } from '../ui/toast.tsx';
+import {
+  Ago,
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  css as ui,
+  Dialog,
+  Empty,
+  Input,
+  Loaded,
+  More,
+  Page,
+  Secret,
+} from '../ui/ui.tsx';
+
+const KEYS = '/settings/api-keys';
+const SESSIONS = '/settings/sessions';
+
+const hasEnded = ({ revoked_at: revoked, expires_at: expires }: ApiKey) =>
+  revoked !== null || (expires !== null && Date.parse(expires) <= Date.now());
+
+export function KeysPage() {
+  const [isCreating, setCreating] = useState(false);
+  const [token, setToken] = useState<string>();
+  return (
+    <Page
+      title="Keys and sessions"
+      lead="How programs and browsers act for people. What has ended can do nothing any more."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New key
+        </Button>
+      }
+    >
+      <div className={ui.stack}>
+        <Keys onToken={setToken} />
+        <Sessions />
+      </div>
+      {isCreating && <NewKey onToken={setToken} onClose={() => setCreating(false)} />}
+      {token !== undefined && (
+        <Dialog title="The token of the key" onClose={() => setToken(undefined)}>
+          <div className={ui.form}>
+            <p>Copy it now: it is not shown again.</p>
+            <Secret label="Token" value={token} />
+            <div className={ui.actions}>
+              <Button kind="primary" onClick={() => setToken(undefined)}>
+                Done
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </Page>
+  );
+}
+
+function Keys({ onToken }: { onToken: (token: string) => void }) {
+  const nameOf = useNameOf();
+  const act = useWrite<{ token?: string }>(KEYS);
+  const [revoked, setRevoked] = useState<ApiKey>();
+  const list = useList<{ api_keys: ApiKey[]; pagination: Pagination }>(KEYS);
+  const send = (key: ApiKey, verb: 'rotate' | 'revoke') =>
+    act.mutate(
+      { path: `${KEYS}/${key.id}/${verb}`, ...(verb === 'rotate' && { body: { overlap_hours: 1 } }) },
+      {
+        onSuccess: ({ token }) => {
+          setRevoked(undefined);
+          if (token !== undefined) onToken(token);
+        },
+        onError: sayError,
+      },
+    );
+  return (
+    <Card title="API keys">
+      <Loaded query={list}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ api_keys: keys }) => keys);
+          if (rows.length === 0) return <Empty title="No key so far" icon="key" />;
+          return (
+            <Table
+              columns={[
+                ['Name', ({ name, prefix }) => <Named name={name} about={<code>{prefix}…</code>} />],
+                ['Acts for', ({ user_id: id }) => nameOf(id)],
+                ['Scopes', ({ scopes }) => <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>],
+                ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
+                ['State', (key) => (hasEnded(key) ? <Badge>Ended</Badge> : <Badge tone="good">Valid</Badge>)],
+              ]}
+              rows={rows}
+              keyOf={({ id }) => id}
+              actions={(key) =>
+                !hasEnded(key) && (
+                  <>
+                    <Button
+                      kind="quiet"
+                      small
+                      title="A new token; the old one stays valid for an hour"
+                      onClick={() => send(key, 'rotate')}
+                    >
+                      Replace
+                    </Button>
+                    <Button kind="quiet" small onClick={() => setRevoked(key)}>
+                      Revoke
+                    </Button>
+                  </>
+                )
+              }
+            />
+          );
+        }}
+      </Loaded>
+      <More list={list} />
+      {revoked && (
+        <Confirm
+          title={`Revoke ${revoked.name}?`}
+          label="Revoke"
+          busy={act.isPending}
+          error={act.error}
+          onClose={() => setRevoked(undefined)}
+          onConfirm={() => send(revoked, 'revoke')}
+        >
+          Programs with this key are refused within a second. This cannot be undone.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClose: () => void }) {
+  const scopes = useMe().data?.api_key.scopes ?? [];
+  return (
+    <EditDialog<{ name: string; scopes: string[] }, { token: string }>
+      title="New API key"
+      label="Create"
+      initial={{ name: '', scopes: ['incidents:read'] }}
+      request={(body) => ({ path: KEYS, body })}
+      onDone={({ token }) => onToken(token)}
+      onClose={onClose}
+    >
+      {(draft, set) => (
+        <>
+          <Input
+            label="What is it for?"
+            name="name"
+            value={draft.name}
+            onChange={({ target }) => set({ name: target.value })}
+          />
+          <fieldset className={ui.scopes}>
+            <legend className={ui.label}>It may</legend>
+            {scopes.map((scope) => (
+              <label key={scope} className={ui.check}>
+                <input
+                  type="checkbox"
+                  checked={draft.scopes.includes(scope)}
+                  onChange={({ target }) =>
+                    set({
+                      scopes: target.checked ? [...draft.scopes, scope] : draft.scopes.filter((each) => each !== scope),
+                    })
+                  }
+                />
+                <code>{scope}</code>
+              </label>
+            ))}
+          </fieldset>
+        </>
+      )}
+    </EditDialog>
+  );
+}
+
+function Sessions() {
+  const nameOf = useNameOf();
+  const end = useWrite(SESSIONS);
+  const list = useList<{ sessions: Session[]; pagination: Pagination }>(SESSIONS);
+  return (
+    <Card title="Sessions">
+      <Loaded query={list} rows={2}>
+        {({ pages }) => (
+          <Table
+            columns={[
+              ['Browser', ({ name, current }) => <Named name={name} about={current && 'This one'} />],
+              ['Signed in', ({ user_id: id }) => nameOf(id)],
+              ['Since', ({ created_at: time }) => <Ago time={time} />],
+              ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
+            ]}
+            rows={pages.flatMap(({ sessions }) => sessions)}
+            keyOf={({ id }) => id}
+            actions={({ id }) => (
+              <Button
+                kind="quiet"
+                small
+                onClick={() => end.mutate({ path: `${SESSIONS}/${id}/revoke` }, { onError: sayError })}
+              >
+                End
+              </Button>
+            )}
+          />
+        )}
+      </Loaded>
+      <More list={list} />
+    </Card>
+  );
+}

@@ -1,0 +1,91 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useAccess, useGet, usePeople, useServices } from '../api/hooks.ts';
+import type { Webhook } from '../api/types.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Badge, buttonClass, Card, classes, css as ui, Page } from '../ui/ui.tsx';
+import css from './start.module.css';
+
+interface Step {
+  title: string;
+  text: ReactNode;
+  isDone: boolean;
+  to: '/' | '/catalog' | '/users' | '/webhooks';
+  label: string;
+}
+
+/** From no incident to a verified webhook. */
+export function StartPage() {
+  const { canManage } = useAccess();
+  const { data: services = [] } = useServices();
+  const { data: people = [] } = usePeople();
+  const counts = useGet<{ collection_counts?: { all: number } }>('/incidents?limit=1&include_counts=true');
+  const webhooks = useGet<{ webhooks: Webhook[] }>('/settings/webhooks', { enabled: canManage });
+  const receivers = webhooks.data?.webhooks.filter(({ status }) => status !== 'revoked') ?? [];
+  const steps: Step[] = [
+    {
+      title: 'Declare an incident',
+      text: (
+        <>
+          Press <Badge>c</Badge> on any page. A title is enough; try it with something that did not happen.
+        </>
+      ),
+      isDone: (counts.data?.collection_counts?.all ?? 0) > 0,
+      to: '/',
+      label: 'Incidents',
+    },
+    {
+      title: 'Name your services and teams',
+      text: 'An incident of a service belongs to its team from the first moment on.',
+      isDone: services.length > 0,
+      to: '/catalog',
+      label: 'Services and teams',
+    },
+    {
+      title: 'Invite those who respond',
+      text: 'Responders need a seat; everybody else can read along.',
+      isDone: people.filter(({ active }) => active).length > 1,
+      to: '/users',
+      label: 'People',
+    },
+    {
+      title: 'Tell another system',
+      text: 'A webhook sends every declared incident to an address of yours, signed with a secret.',
+      isDone: receivers.length > 0,
+      to: '/webhooks',
+      label: 'Webhooks',
+    },
+    {
+      title: 'Verify the webhook',
+      text: 'Tocsin sends a signed request, and the webhook becomes active when the receiver answers.',
+      isDone: receivers.some(({ status }) => status === 'active'),
+      to: '/webhooks',
+      label: 'Webhooks',
+    },
+  ];
+  const next = steps.findIndex(({ isDone }) => !isDone);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  return (
+    <Page title="First steps" lead={`${done} of ${steps.length} done.`}>
+      <Card>
+        <ol>
+          {steps.map(({ title, text, isDone, to, label }, index) => (
+            <li key={title} className={css.step} aria-current={index === next ? 'step' : undefined}>
+              <span className={classes(css.mark, isDone && css.done)}>
+                {isDone ? <Icon name="check" /> : index + 1}
+                <span className={ui.hidden}>{isDone ? 'done' : 'to do'}</span>
+              </span>
+              <div>
+                <h2>{title}</h2>
+                <p className={ui.muted}>{text}</p>
+              </div>
+              <Link to={to} className={buttonClass(index === next ? 'primary' : 'quiet')}>
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ol>
+      </Card>
+    </Page>
+  );
+}

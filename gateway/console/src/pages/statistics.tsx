@@ -1,0 +1,312 @@
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { query } from '../api/client.ts';
+import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
+import type { Durations, Measured, Statistics } from '../api/types.ts';
+import { formatBucket, formatDuration, plural } from '../ui/format.ts';
+import { Card, css as ui, Empty, Loaded, Page, Select, useSeverityRank } from '../ui/ui.tsx';
+import css from './statistics.module.css';
+
+interface StatisticsSearch {
+  span?: Span;
+  severity?: string;
+}
+
+/** Days and the size of a bucket. */
+const SPANS = {
+  '30': ['Last 30 days', 30, 'day'],
+  '90': ['Last 90 days', 90, 'week'],
+  '365': ['Last 12 months', 365, 'month'],
+  '1095': ['Last 3 years', 1_095, 'month'],
+} as const;
+type Span = keyof typeof SPANS;
+
+export function readStatisticsSearch(search: Record<string, unknown>): StatisticsSearch {
+  const span = String(search['span']);
+  const { severity } = search;
+  return {
+    ...(span in SPANS && { span: span as Span }),
+    ...(typeof severity === 'string' && severity !== '' && { severity }),
+  };
+}
+
+const route = getRouteApi('/statistics');
+const DAY = 86_400_000;
+
+export function StatisticsPage() {
+  const { span = '30', severity } = route.useSearch();
+  const navigate = useNavigate({ from: '/statistics' });
+  const { severities } = useConfiguration();
+  const [, days, bucket] = SPANS[span];
+  // The same for the whole visit: another time would be another request with each drawing.
+  const [today] = useState(() => Math.floor(Date.now() / DAY) * DAY);
+  const from = new Date(today - (days - 1) * DAY).toISOString();
+  const request = useGet<{ statistics: Statistics }>(
+    `/incidents/statistics${query({ bucket, created_from: from, severity })}`,
+  );
+  const change = (search: StatisticsSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace: true });
+  return (
+    <Page
+      title="Statistics"
+      lead="How often incidents happen, and how long it takes until somebody responds and until it is over."
+      actions={
+        <>
+          <Select
+            bare
+            label="Severity"
+            options={[['', 'Any severity'], ...severities.map(({ key, label }) => [key, label] as const)]}
+            value={severity ?? ''}
+            onChange={({ target: { value } }) => change({ severity: value || undefined })}
+          />
+          <Select
+            bare
+            label="Span"
+            options={Object.entries(SPANS).map(([key, [label]]) => [key, label])}
+            value={span}
+            onChange={({ target }) => change({ span: target.value as Span })}
+          />
+        </>
+      }
+    >
+      <Loaded query={request} rows={10}>
+        {({ statistics }) => <Pictures statistics={statistics} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Pictures({ statistics }: { statistics: Statistics }) {
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const total = statistics.buckets.reduce((sum, { incidents }) => sum + incidents, 0);
+  if (total === 0) {
+    return (
+      <Card>
+        <Empty title="No incident in this span" icon="chart">
+          Choose a longer span, or another severity.
+        </Empty>
+      </Card>
+    );
+  }
+  const byService = statistics.by_service.map(({ service, ...measured }) => ({
+    name: services.find(({ slug }) => slug === service)?.name ?? (service || 'No service'),
+    ...measured,
+  }));
+  const byTeam = statistics.by_team.map(({ team_id: teamId, ...measured }) => ({
+    name: teams.find(({ id }) => id === teamId)?.name ?? (teamId === null ? 'No team' : `Team ${teamId}`),
+    ...measured,
+  }));
+  return (
+    <div className={ui.stack}>
+      <Bars statistics={statistics} total={total} />
+      {(
+        [
+          ['Time to recovery', 'time_to_recovery'],
+          ['Time to response', 'time_to_response'],
+        ] as const
+      ).map(([title, measure]) => (
+        <div key={measure} className={css.pair}>
+          <DurationChart title={`${title} by service`} rows={byService} measure={measure} />
+          <DurationChart title={`${title} by team`} rows={byTeam} measure={measure} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const WIDTH = 960;
+const HEIGHT = 200;
+const AXIS = 32;
+/** Labels below the bars that fit. */
+const MAX_LABELS = 8;
+
+/** Incidents by bucket, a part of the bar for each severity: the most severe one below, where it is compared best. */
+function Bars({ statistics: { bucket, buckets }, total }: { statistics: Statistics; total: number }) {
+  const { severities } = useConfiguration();
+  const rankOf = useSeverityRank();
+  const keys = [
+    ...new Set([...severities.map(({ key }) => key), ...buckets.flatMap((each) => Object.keys(each.by_severity))]),
+  ];
+  const used = keys.filter((key) => buckets.some((each) => (each.by_severity[key] ?? 0) > 0));
+  const labelOf = (key: string) => severities.find((severity) => severity.key === key)?.label ?? key;
+  const top = niceTop(Math.max(...buckets.map(({ incidents }) => incidents)));
+  const step = (WIDTH - AXIS) / buckets.length;
+  const gap = Math.min(4, step / 4);
+  const height = (count: number) => (count / top) * HEIGHT;
+  const every = Math.ceil(buckets.length / MAX_LABELS);
+  return (
+    <Card
+      title={`Incidents by ${bucket}`}
+      padded
+      actions={
+        <ul className={css.legend}>
+          {used.map((key) => (
+            <li key={key}>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={`var(--sev-${rankOf(key)})`} />
+              </svg>
+              {labelOf(key)}
+            </li>
+          ))}
+        </ul>
+      }
+    >
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 36}`}
+        className={css.bars}
+        role="img"
+        aria-label={`${plural(total, 'incident')} in ${plural(buckets.length, bucket)}; the numbers are in the table below.`}
+      >
+        {[0, 0.5, 1].map((part) => (
+          <g key={part}>
+            <line x1={AXIS} x2={WIDTH} y1={8 + HEIGHT * (1 - part)} y2={8 + HEIGHT * (1 - part)} className={css.grid} />
+            <text x={AXIS - 8} y={12 + HEIGHT * (1 - part)} textAnchor="end">
+              {top * part}
+            </text>
+          </g>
+        ))}
+        {buckets.map(({ starts_at: start, by_severity: counts }, index) => {
+          const x = AXIS + index * step + gap / 2;
+          let y = 8 + HEIGHT;
+          return (
+            <g key={start}>
+              {used.map((key) => {
+                const part = height(counts[key] ?? 0);
+                y -= part;
+                return (
+                  part > 0 && (
+                    <rect key={key} x={x} y={y} width={step - gap} height={part} fill={`var(--sev-${rankOf(key)})`} />
+                  )
+                );
+              })}
+              {index % every === 0 && (
+                <text x={x} y={HEIGHT + 28}>
+                  {formatBucket(start, bucket)}
+                </text>
+              )}
+            </g>
+          );
+        })}
+      </svg>
+      <details className={css.data}>
+        <summary>Show as a table</summary>
+        <div className={ui.tableWrap}>
+          <table className={ui.table}>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {used.map((key) => (
+                  <th key={key} scope="col" className={ui.number}>
+                    {labelOf(key)}
+                  </th>
+                ))}
+                <th scope="col" className={ui.number}>
+                  All
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {buckets.map(({ starts_at: start, by_severity: counts, incidents }) => (
+                <tr key={start}>
+                  <th scope="row">{formatBucket(start, bucket)}</th>
+                  {used.map((key) => (
+                    <td key={key} className={ui.number}>
+                      {counts[key] ?? 0}
+                    </td>
+                  ))}
+                  <td className={ui.number}>{incidents}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </Card>
+  );
+}
+
+/** The next even number that people read easily. */
+function niceTop(value: number): number {
+  const size = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
+  const nice = [1, 2, 4, 6, 8, 10].map((each) => each * size).find((each) => each >= value) ?? value;
+  return Math.max(2, nice);
+}
+
+/** How many groups are drawn; the API has more. */
+const SHOWN = 8;
+
+/** A line from the median to the 90th percentile for each group, with the numbers beside it. */
+function DurationChart({
+  title,
+  rows,
+  measure,
+}: {
+  title: string;
+  rows: readonly (Measured & { name: string })[];
+  measure: keyof Measured;
+}) {
+  const known = rows
+    .flatMap(({ name, [measure]: durations }) => (durations === null ? [] : [{ name, ...durations }]))
+    .sort((a, b) => b.incidents - a.incidents)
+    .slice(0, SHOWN);
+  const longest = Math.max(1, ...known.map(({ p90_seconds: seconds }) => seconds));
+  // Durations range from minutes to days: a linear scale would show only the longest.
+  const place = (seconds: number) => `${(Math.log1p(seconds) / Math.log1p(longest)) * 100}%`;
+  return (
+    <Card title={title}>
+      {known.length === 0 ? (
+        <Empty title="No duration is known" icon="chart">
+          {measure === 'time_to_response'
+            ? 'It is known once “Responded” is set.'
+            : 'It is known once an incident is over.'}
+        </Empty>
+      ) : (
+        <div className={ui.tableWrap}>
+          <table className={ui.table}>
+            <thead>
+              <tr>
+                <th scope="col">{title.endsWith('team') ? 'Team' : 'Service'}</th>
+                <td className={css.scale} aria-hidden="true" />
+                <th scope="col" className={ui.number}>
+                  Median
+                </th>
+                <th scope="col" className={ui.number}>
+                  90 %
+                </th>
+                <th scope="col" className={ui.number}>
+                  Incidents
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {known.map((row: Durations & { name: string }) => (
+                <tr key={row.name}>
+                  <th scope="row" className={css.name}>
+                    {row.name}
+                  </th>
+                  <td className={css.scale} aria-hidden="true">
+                    <svg width="100%" height="16">
+                      <line x1="0" x2="100%" y1="8" y2="8" className={css.grid} />
+                      <line
+                        x1={place(row.median_seconds)}
+                        x2={place(row.p90_seconds)}
+                        y1="8"
+                        y2="8"
+                        className={css.range}
+                      />
+                      <circle cx={place(row.median_seconds)} cy="8" r="4" className={css.median} />
+                    </svg>
+                  </td>
+                  <td className={ui.number}>{formatDuration(row.median_seconds)}</td>
+                  <td className={ui.number}>{formatDuration(row.p90_seconds)}</td>
+                  <td className={ui.number}>{row.incidents.toLocaleString('en')}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
+  );
+}

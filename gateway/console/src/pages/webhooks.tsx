@@ -1,0 +1,181 @@
+import { useState } from 'react';
+import { useAccess, useGet, useWrite } from '../api/hooks.ts';
+import type { Webhook } from '../api/types.ts';
+import { EditDialog } from '../ui/edit-dialog.tsx';
+import { Named, Table } from '../ui/table.tsx';
+import { say, sayError } from '../ui/toast.tsx';
+import {
+  Ago,
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  css as ui,
+  Dialog,
+  Empty,
+  Input,
+  Loaded,
+  NoPermission,
+  Page,
+  Secret,
+} from '../ui/ui.tsx';
+
+const PATH = '/settings/webhooks';
+const TONES = { active: 'good', paused: 'warn', revoked: 'plain' } as const;
+
+/** Why a subscription is as it is, and what to do. */
+function reasonOf({ status, last_success_at: success, last_failure_at: failure }: Webhook): string {
+  if (status === 'revoked') return 'Ended for good';
+  const failedLast = failure !== null && (success === null || failure > success);
+  if (status === 'active')
+    return failedLast ? 'The last delivery failed; it is tried again' : 'Sends declared incidents';
+  if (failedLast) return 'Paused after failures: mend the receiver, then verify';
+  return success === null ? 'Verify that the receiver answers' : 'Paused by hand';
+}
+
+export function WebhooksPage() {
+  const { canManage, user } = useAccess();
+  const [isCreating, setCreating] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const list = useGet<{ webhooks: Webhook[] }>(PATH, { enabled: canManage });
+  if (user !== undefined && !canManage) {
+    return (
+      <Page title="Webhooks">
+        <NoPermission what="manage webhooks" />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="Webhooks"
+      lead="Tell another system about every declared incident, with a signed request."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New webhook
+        </Button>
+      }
+    >
+      <Card>
+        <Loaded query={list}>
+          {({ webhooks }) =>
+            webhooks.length === 0 ? (
+              <Empty title="No webhook so far" icon="webhooks">
+                A receiver is an HTTPS address that answers a signed request with 2xx.
+              </Empty>
+            ) : (
+              <Table
+                columns={[
+                  ['Receiver', ({ name, url }) => <Named name={name ?? url} about={name === null ? undefined : url} />],
+                  [
+                    'State',
+                    (webhook) => (
+                      <>
+                        <Badge tone={TONES[webhook.status]}>{webhook.status}</Badge>
+                        <p className={ui.muted}>{reasonOf(webhook)}</p>
+                      </>
+                    ),
+                  ],
+                  ['Last success', ({ last_success_at: time }) => <Ago time={time} />],
+                  ['Last failure', ({ last_failure_at: time }) => <Ago time={time} none="none" />],
+                ]}
+                rows={webhooks}
+                keyOf={({ id }) => id}
+                actions={(webhook) => <Actions webhook={webhook} onSecret={setSecret} />}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+      {isCreating && (
+        <EditDialog<{ url: string; name: string }, { secret: string }>
+          title="New webhook"
+          label="Create"
+          initial={{ url: '', name: '' }}
+          request={({ url, name }) => ({ path: PATH, body: { url, ...(name !== '' && { name }) } })}
+          onDone={(reply) => setSecret(reply.secret)}
+          onClose={() => setCreating(false)}
+        >
+          {(draft, set) => (
+            <>
+              <Input
+                label="Address"
+                name="url"
+                type="url"
+                placeholder="https://hooks.example.com/tocsin"
+                value={draft.url}
+                onChange={({ target }) => set({ url: target.value })}
+              />
+              <Input
+                label="Name"
+                name="name"
+                hint="To tell it from others; it cannot be changed."
+                value={draft.name}
+                onChange={({ target }) => set({ name: target.value })}
+              />
+            </>
+          )}
+        </EditDialog>
+      )}
+      {secret !== undefined && (
+        <Dialog title="The signing secret" onClose={() => setSecret(undefined)}>
+          <div className={ui.form}>
+            <p>Give it to the receiver, then verify. It is not shown again.</p>
+            <Secret label="Secret" value={secret} />
+            <div className={ui.actions}>
+              <Button kind="primary" onClick={() => setSecret(undefined)}>
+                Done
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </Page>
+  );
+}
+
+function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
+  const act = useWrite<{ webhook: Webhook; secret?: string }>(PATH);
+  const [isRevoking, setRevoking] = useState(false);
+  if (webhook.status === 'revoked') return null;
+  const send = (verb: string, done?: string) =>
+    act.mutate(
+      { path: `${PATH}/${webhook.id}/${verb}` },
+      {
+        onSuccess: ({ secret }) => {
+          setRevoking(false);
+          if (secret !== undefined) onSecret(secret);
+          if (done !== undefined) say(done);
+        },
+        onError: sayError,
+      },
+    );
+  const button = (label: string, verb: string, done?: string) => (
+    <Button kind="quiet" small busy={act.isPending} onClick={() => send(verb, done)}>
+      {label}
+    </Button>
+  );
+  return (
+    <>
+      {button('Verify', 'verify', 'The receiver answered. The webhook is active.')}
+      {webhook.status === 'active'
+        ? button('Pause', 'pause')
+        : webhook.last_success_at !== null && button('Resume', 'resume')}
+      {button('New secret', 'rotate-secret')}
+      <Button kind="quiet" small onClick={() => setRevoking(true)}>
+        Revoke
+      </Button>
+      {isRevoking && (
+        <Confirm
+          title="Revoke this webhook?"
+          label="Revoke"
+          busy={act.isPending}
+          error={null}
+          onClose={() => setRevoking(false)}
+          onConfirm={() => send('revoke')}
+        >
+          {webhook.name ?? webhook.url} gets nothing any more. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,348 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Client, eventually } from '@tocsin/testing';
+import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
+import pg from 'pg';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { buildConsole } from '../console/build-console.ts';
+import { workspaceApi } from '../demo/api.ts';
+import { addSampleData } from '../demo/sample-data.ts';
+import { ROOT } from '../environment.ts';
+import { startSystem, type System } from '../verification/systems/system.ts';
+import { launchBrowser, openPage, type WatchedPage } from './browser.ts';
+
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 360, height: 720 };
+const PICTURES = path.join(ROOT, 'docs/console');
+/** Bytes of everything that the first visit loads. */
+const MAX_BYTES = 200_000;
+
+/** Every screen, with a text that is there once it has its data. */
+const SCREENS = {
+  incidents: ['/', 'Checkout answers slowly'],
+  archived: ['/?view=archived', 'Nothing is archived'],
+  nothing: ['/?q=nothing-has-this-text', 'No incident matches'],
+  incident: ['/incidents/1', 'The connection pool of the order database is exhausted'],
+  missing: ['/incidents/999999999', 'There is nothing here'],
+  statistics: ['/statistics?span="90"', 'Time to recovery by team'],
+  catalog: ['/catalog', 'Takes the money'],
+  fields: ['/fields', 'Root cause'],
+  webhooks: ['/webhooks', 'No webhook so far'],
+  users: ['/users', 'person-1@acme.example'],
+  keys: ['/keys', 'This one'],
+  configuration: ['/configuration', 'Service tiers'],
+  start: ['/start', 'Verify the webhook'],
+} as const;
+type Screen = keyof typeof SCREENS;
+
+/** The pictures in docs/console. */
+const SHOWN: readonly [Screen, 'light' | 'dark', 'wide' | 'narrow'][] = [
+  ['incidents', 'light', 'wide'],
+  ['incidents', 'dark', 'narrow'],
+  ['incident', 'light', 'wide'],
+  ['incident', 'dark', 'wide'],
+  ['incident', 'light', 'narrow'],
+  ['statistics', 'light', 'wide'],
+  ['statistics', 'dark', 'narrow'],
+  ['users', 'light', 'wide'],
+  ['keys', 'dark', 'wide'],
+  ['configuration', 'light', 'wide'],
+  ['start', 'light', 'narrow'],
+];
+
+describeWithServersAndBrowser('the console in a browser', () => {
+  let system: System;
+  let client: Client & { token: string };
+  let browser: Browser;
+  let origin: string;
+  let opened: WatchedPage;
+
+  beforeAll(async () => {
+    await buildConsole();
+    system = await startSystem({ settings: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' } });
+    client = await system.as({ role: 'owner' });
+    const { port } = new URL(system.url);
+    origin = `http://acme.localhost:${port}`;
+    await addSampleData(workspaceApi({ baseUrl: system.url, host: `acme.localhost:${port}`, token: client.token }));
+    await addHistory(system);
+    browser = await launchBrowser();
+  }, 300_000);
+  afterAll(async () => {
+    await browser.close();
+    await system.stop();
+  });
+  afterEach(async () => opened.close());
+
+  const linkFor = async (email: string) => {
+    const { url } = (await system.admin('login-link', '--workspace', 'acme', '--email', email)) as { url: string };
+    return `${origin}/app/sign-in${new URL(url).hash}`;
+  };
+  /** Signs in with a link, and opens a path. */
+  const open = async (
+    at = '/',
+    options: BrowserContextOptions = {},
+    email = 'person-1@acme.example',
+  ): Promise<Page> => {
+    opened = await openPage(browser, await linkFor(email), { viewport: WIDE, ...options });
+    const { page } = opened;
+    await page.getByRole('main').waitFor();
+    if (at !== '/') await page.goto(`${origin}/app${at}`);
+    return page;
+  };
+  const declare = async (title: string) => (await client.post('/api/v1/incidents', { title })).body.incident;
+  const show = async (page: Page, screen: Screen) => {
+    const [at, text] = SCREENS[screen];
+    await page.goto(`${origin}/app${at}`);
+    await page.getByText(text).first().waitFor();
+  };
+  const findings = async (page: Page) => {
+    const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).analyze();
+    return violations.map(({ id, nodes }) => ({
+      id,
+      at: nodes.map(({ target, any }) => `${String(target)} ${any[0]?.message ?? ''}`),
+    }));
+  };
+
+  describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+    test.each([
+      ['wide', WIDE],
+      ['narrow', NARROW],
+    ] as const)('every screen, %s, is accessible, fits, and has no errors', async (width, viewport) => {
+      const page = await open('/', { colorScheme, viewport, reducedMotion: 'reduce' });
+      for (const screen of Object.keys(SCREENS) as Screen[]) {
+        await show(page, screen);
+        expect({ screen, findings: await findings(page) }).toEqual({ screen, findings: [] });
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        expect({ screen, overflow }).toEqual({ screen, overflow: 0 });
+        const isShown = SHOWN.some((each) => each.join() === [screen, colorScheme, width].join());
+        if (isShown && process.env['TOCSIN_PICTURES'] === '1') {
+          await mkdir(PICTURES, { recursive: true });
+          await page.screenshot({ path: path.join(PICTURES, `${screen}-${colorScheme}-${width}.png`) });
+        }
+      }
+      // The one screen that is not there is an error for the browser.
+      expect(opened.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+      expect([...opened.origins]).toEqual([origin]);
+    });
+  });
+
+  test('the dialogues are accessible', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Declare incident' }).click();
+    await page.getByRole('dialog', { name: 'Declare an incident' }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.goto(`${origin}/app/keys`);
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('What is it for?').fill('A test');
+    expect(await findings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    expect(await page.getByText(/^tcs_\w{49}$/).textContent()).toMatch(/^tcs_/);
+  });
+
+  test('an incident is declared, described and resolved with the keyboard alone', async () => {
+    const page = await open();
+    const { keyboard } = page;
+    await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
+    await keyboard.press('c');
+    await page.getByLabel('What is happening?').waitFor();
+    await keyboard.type('Payments are refused');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Payments are refused' }).waitFor();
+    await keyboard.press('n');
+    await keyboard.type('The provider answers with 503');
+    await keyboard.press('Control+Enter');
+    await page.getByText('The provider answers with 503').locator('visible=true').last().waitFor();
+    await keyboard.press('Escape');
+    await keyboard.press('r');
+    await page.getByRole('dialog').waitFor();
+    await keyboard.type('The provider is back');
+    await keyboard.press('Tab');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await page.getByText('The provider is back').waitFor();
+    const { body } = await client.get('/api/v1/incidents?q=payments+are+refused');
+    expect(body.incidents).toEqual([expect.objectContaining({ status: 'resolved', severity: 'sev3' })]);
+  });
+
+  test('repeated clicks declare one incident', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Declare incident' }).click();
+    await page.getByLabel('What is happening?').fill('Clicked often');
+    await page.evaluate(`(() => {
+      const button = document.querySelector('dialog button[type=submit]');
+      for (let count = 0; count < 5; count += 1) button.click();
+    })()`);
+    await page.getByRole('heading', { name: 'Clicked often' }).waitFor();
+    expect((await client.get('/api/v1/incidents?q=clicked+often')).body.incidents).toHaveLength(1);
+  });
+
+  test('of two people who change the same, the second one sees both versions', async () => {
+    const incident = await declare('Contested');
+    const page = await open(`/incidents/${incident.id}`);
+    await page.getByRole('button', { name: 'Edit Title' }).click();
+    await page.getByLabel('Title').fill('Mine');
+    const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
+    const theirs = await client.patch(`/api/v1/incidents/${incident.id}`, { title: 'Theirs' }, at(incident.revision));
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Somebody else changed this, too' });
+    await dialog.getByRole('cell', { name: 'Theirs' }).waitFor();
+    await dialog.getByRole('cell', { name: 'Mine' }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+    expect((await client.get(`/api/v1/incidents/${incident.id}`)).body.incident.title).toBe('Mine');
+    // Another property does not contradict.
+    await page.getByRole('button', { name: /^Edit Severity/ }).click();
+    await page.getByRole('combobox', { name: 'Severity' }).selectOption('sev1');
+    const { revision } = (await client.get(`/api/v1/incidents/${incident.id}`)).body.incident;
+    expect(revision).toBeGreaterThan(theirs.body.incident.revision);
+    await client.patch(`/api/v1/incidents/${incident.id}`, { impact_summary: 'Nobody pays' }, at(revision));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => {
+      const { body } = await client.get(`/api/v1/incidents/${incident.id}`);
+      return body.incident.severity === 'sev1' && body.incident.impact_summary === 'Nobody pays';
+    });
+  });
+
+  test('changes of others arrive, also after the stream has died', async () => {
+    const incident = await declare('Watched from afar');
+    const page = await open();
+    const row = page.getByRole('listitem').filter({ hasText: 'Watched from afar' });
+    await row.getByText('Open').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await client.patch(
+      `/api/v1/incidents/${incident.id}`,
+      { status: 'monitoring' },
+      { 'If-Service-Resource-Version': String(incident.revision) },
+    );
+    await row.getByText('Monitoring').waitFor();
+    await system.stopApp('webhook');
+    await page.getByText(/^(Connecting|Not live)/).waitFor();
+    await system.startApp('webhook');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await declare('Declared meanwhile');
+    await page.getByText('was declared since').waitFor();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('link', { name: 'Declared meanwhile' }).waitFor();
+  });
+
+  test('a session that is revoked is over at once, and a used link does not work', async () => {
+    const page = await open();
+    const { body } = await client.get('/api/v1/settings/sessions?limit=100');
+    for (const { id } of body.sessions) await client.post(`/api/v1/settings/sessions/${id}/revoke`);
+    await page.getByText('You are signed out').waitFor();
+    expect(await findings(page)).toEqual([]);
+    const link = await linkFor('person-1@acme.example');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(page.url()).toBe(`${origin}/app/`);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByText('This link does not work').waitFor();
+  });
+
+  test('who may not change something sees why', async () => {
+    await system.as({ role: 'viewer', seat: 'none' });
+    const { body } = await client.get('/api/v1/settings/users?role=viewer');
+    const page = await open('/', {}, body.users[0].email);
+    await page.getByText('You have no responder seat').waitFor();
+    expect(await page.getByRole('button', { name: 'Declare incident' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Checkout answers slowly' }).click();
+    await page.getByRole('heading', { name: 'Checkout answers slowly' }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Resolve|Edit)/ }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('You cannot see this page').waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  test('says when it is offline, and shows what it has', async () => {
+    const page = await open();
+    await page.getByRole('link', { name: 'Checkout answers slowly' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('You are offline. What you see may be old.').waitFor();
+    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByRole('heading', { name: 'You are offline' }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('person-1@acme.example').waitFor();
+  });
+
+  test('comes back from an incident to the same place of the same list', async () => {
+    const page = await open('/?view=all&sort=severity');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    const last = page.locator('[data-rows] a').nth(45);
+    await last.scrollIntoViewIfNeeded();
+    const before = await page.evaluate<number>('scrollY');
+    expect(before).toBeGreaterThan(500);
+    await last.click();
+    await page.getByRole('tab', { name: /^Timeline/ }).waitFor();
+    await page.goBack();
+    await last.waitFor();
+    await eventually(async () => Math.abs((await page.evaluate<number>('scrollY')) - before) < 4);
+  });
+
+  test('loads little', async () => {
+    const folder = path.join(ROOT, 'gateway/console/dist');
+    const files = ['index.html', ...(await readdir(path.join(folder, 'assets'))).map((name) => `assets/${name}`)];
+    const sizes = await Promise.all(
+      files.map(async (file) => [file, brotliCompressSync(await readFile(path.join(folder, file))).length] as const),
+    );
+    console.log(`console, compressed: ${sizes.map(([file, size]) => `${file} ${size}`).join(', ')}`);
+    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThanOrEqual(MAX_BYTES);
+
+    const page = await open();
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send('Network.clearBrowserCache');
+    await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    const started = performance.now();
+    await page.goto(`${origin}/app/`);
+    await page.getByRole('link', { name: 'Checkout answers slowly' }).waitFor();
+    console.log(`console, first load at a quarter of the processor: ${Math.round(performance.now() - started)} ms`);
+  });
+});
+
+const TITLES = [
+  'Logins fail for some customers',
+  'Emails arrive late',
+  'Images do not load in Asia',
+  'Payments of one bank are refused',
+  'The search index is behind',
+  'Exports time out',
+  'Prices are shown without tax',
+  'Push messages are sent twice',
+];
+
+/** Incidents of the last three months that are over, as a busy workspace has them. */
+async function addHistory(system: System): Promise<void> {
+  const database = new pg.Client({ connectionString: system.database.adminUrl });
+  await database.connect();
+  try {
+    await database.query(
+      `with drawn as (
+         select n, ($1::text[])[1 + n % cardinality($1)] as title, (n * 7919) % 100 as dice,
+           now() - n * interval '19 hours' - interval '2 days' as created_at,
+           (array['checkout', 'search', 'reports'])[1 + (n * 31) % 3] as service
+         from generate_series(1, 110) as n)
+       insert into incident.incidents (workspace_id, number, title, title_folded, service, service_folded, severity,
+         severity_mode, status, issue_type, customer_impact_status, team_id, first_responded_at, ended_at,
+         status_changed_at, created_at, created_by)
+       select (select id from gateway.workspaces), 1000 + n, title, lower(title), service, service,
+         'sev' || case when dice < 8 then 1 when dice < 28 then 2 when dice < 72 then 3 else 4 end, 'manual',
+         'resolved', 'postmortem', 'none',
+         (select id from catalog.teams order by name limit 1 offset case service when 'checkout' then 0 else 1 end),
+         created_at + (dice + 2) * interval '47 seconds', created_at + (dice + 5) * (dice + 5) * interval '4 seconds',
+         created_at + interval '1 hour', created_at, '1'
+       from drawn`,
+      [TITLES],
+    );
+    await database.query('update incident.incident_counters set last = 2000');
+  } finally {
+    await database.end();
+  }
+}
