@@ -44,7 +44,7 @@ test('make services registers the servers that it uses for commands, including d
   expect(localConfig({ DATABASE_URL: own.DATABASE_URL, AMQP_URL: '' }).servers).toEqual(own);
 });
 
-/** Variables in the guides that are not Tocsin's: for a shell, for Node, for the example receivers. */
+/** Variables in the guides that no process of Tocsin reads: for a shell, Node, the example receivers, the command. */
 const NOT_OURS = new Set([
   'API',
   'TOKEN',
@@ -54,6 +54,8 @@ const NOT_OURS = new Set([
   'TLS_KEY',
   'FILE',
   'FORCE',
+  'TOCSIN_URL',
+  'TOCSIN_TOKEN',
 ]);
 
 test('README and the guides name only settings that .env.example has', () => {

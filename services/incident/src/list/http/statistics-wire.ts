@@ -1,4 +1,5 @@
 import { instant } from '@tocsin/contracts';
+import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { BUCKETS, DEFAULT_BUCKETS, MAX_BUCKETS } from '../domain/statistics-span.ts';
 import { MAX_GROUPS, MAX_MEASURED } from '../store/statistics.ts';
@@ -38,41 +39,43 @@ const measures = {
   }),
 };
 
+const statistics = z
+  .strictObject({
+    bucket: z.enum(BUCKETS).meta({ description: 'The size of the buckets' }),
+    buckets: z
+      .array(
+        z.strictObject({
+          starts_at: instant.meta({ description: 'When the bucket starts, in UTC' }),
+          incidents: count.meta({ description: 'Number of incidents created in the bucket' }),
+          by_severity: z
+            .record(z.string(), count)
+            .meta({ description: 'The same by severity; a severity without incidents is absent' }),
+        }),
+      )
+      .meta({ description: 'All buckets of the span, the earliest one first' }),
+    by_service: z
+      .array(
+        z.strictObject({
+          service: z.string().meta({ description: 'Value of service of the incidents; empty: none' }),
+          ...measures,
+        }),
+      )
+      .meta({
+        description: `Durations of the latest ${MAX_MEASURED} incidents by service, for the ${MAX_GROUPS} services with the most of them`,
+      }),
+    by_team: z
+      .array(
+        z.strictObject({
+          team_id: z.int().nullable().meta({ description: 'ID of the team that owns the incidents; null: none' }),
+          ...measures,
+        }),
+      )
+      .meta({
+        description: `Durations of the latest ${MAX_MEASURED} incidents by team, for the ${MAX_GROUPS} teams with the most of them`,
+      }),
+  })
+  .meta({ id: 'IncidentStatistics', description: 'Numbers and durations of the incidents of a span' });
+
 export const statisticsReply = z.strictObject({
-  statistics: z
-    .strictObject({
-      bucket: z.enum(BUCKETS).meta({ description: 'The size of the buckets' }),
-      buckets: z
-        .array(
-          z.strictObject({
-            starts_at: instant.meta({ description: 'When the bucket starts, in UTC' }),
-            incidents: count.meta({ description: 'Number of incidents created in the bucket' }),
-            by_severity: z
-              .record(z.string(), count)
-              .meta({ description: 'The same by severity; a severity without incidents is absent' }),
-          }),
-        )
-        .meta({ description: 'All buckets of the span, the earliest one first' }),
-      by_service: z
-        .array(
-          z.strictObject({
-            service: z.string().meta({ description: 'Value of service of the incidents; empty: none' }),
-            ...measures,
-          }),
-        )
-        .meta({
-          description: `Durations of the latest ${MAX_MEASURED} incidents by service, for the ${MAX_GROUPS} services with the most of them`,
-        }),
-      by_team: z
-        .array(
-          z.strictObject({
-            team_id: z.int().nullable().meta({ description: 'ID of the team that owns the incidents; null: none' }),
-            ...measures,
-          }),
-        )
-        .meta({
-          description: `Durations of the latest ${MAX_MEASURED} incidents by team, for the ${MAX_GROUPS} teams with the most of them`,
-        }),
-    })
-    .meta({ id: 'IncidentStatistics', description: 'Numbers and durations of the incidents of a span' }),
+  statistics: schemaReference(statistics, 'The numbers and durations'),
 });
