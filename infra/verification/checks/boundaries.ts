@@ -26,7 +26,12 @@ async function inspect(baseDir: string): Promise<{ modules: number; violations: 
       doNotFollow: { path: 'node_modules/' },
       // The console, which no app imports, and what is not committed.
       exclude: {
-        path: ['^gateway/console/', '^(?:shared/[^/]+|infra/cli)/(?:dist|src/generated)/', '^[.]{1,2}/generated/'],
+        path: [
+          '^gateway/console/',
+          '^(?:shared/[^/]+|infra/cli)/(?:dist|src/generated)/',
+          '^[.]{1,2}/generated/',
+          '^[.][.]/dist/',
+        ],
       },
       // Imports of types count as well.
       tsPreCompilationDeps: true,
