@@ -164,8 +164,8 @@ export const incidentItem = z
   .meta({ id: 'ImportedIncident' });
 export type IncidentItem = z.infer<typeof incidentItem>;
 
-/** An item that does not match is refused by itself, so the body accepts it. */
-const anyItem = z.union([incidentItem, z.unknown().meta({ description: 'Anything else is refused by itself' })]);
+/** An item that does not match is refused by itself, so the body accepts anything. The first schema decides. */
+const anyItem = z.union([z.unknown().meta({ description: 'Anything else is refused by itself' }), incidentItem]);
 
 export const importBody = z
   .strictObject({
