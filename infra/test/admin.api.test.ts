@@ -321,9 +321,9 @@ describe('configuration', () => {
 
 describe('an error is one line', () => {
   test.each([
-    [[], 'name a command, --help lists them: workspace, user, key, '],
+    [[], 'name a command, --help lists them: workspace, user, login-link, key, '],
     [['workspace'], 'there is no command workspace: workspace list, workspace show, '],
-    [['workspcae', 'list'], 'there is no command workspcae list: workspace, user, key, '],
+    [['workspcae', 'list'], 'there is no command workspcae list: workspace, user, login-link, key, '],
     [['--json', 'workspace', 'list'], 'name a command, '],
     [['workspace', 'destroy', '--slug', 'acme'], 'there is no command workspace destroy: '],
     [['workspace', 'create', '--slug', 'x'], "workspace create: required option '--name <NAME>' not specified"],
