@@ -109,7 +109,7 @@ export async function readApi(): Promise<{ schemas: Record<string, JsonSchema>; 
   };
 }
 
-/** A stream of lines is read while it arrives, which a method that returns a response is not for. */
+/** A stream of lines is read while it arrives: `incidents.export` of the SDK is written by hand. */
 const isLines = ({ responses }: DescribedOperation): boolean => NDJSON in (responses['200']?.content ?? {});
 
 function operationOf(method: string, url: string, described: DescribedOperation): Operation {

@@ -117,6 +117,16 @@ function addToResource(resource: string, command: Command, begin: Begin): void {
         (await import('./config-apply.ts')).apply(begin(own), file, flags),
       );
   }
+  if (resource === 'incidents') {
+    command
+      .command('export')
+      .description('print all incidents with their history as lines of JSON')
+      .option('--cursor <cursor>', 'go on behind the last position of an export that broke off')
+      .addHelpText('after', '\nExample:\n  tocsin incidents export > export.ndjson')
+      .action(async (flags: { cursor?: string }, own: Command) =>
+        (await import('./export.ts')).exportIncidents(begin(own), flags),
+      );
+  }
   if (resource === 'events') {
     command
       .command('tail')

@@ -1,5 +1,6 @@
 import type { Api } from './generated/api.ts';
 import { PreconditionFailedError } from './error-classes.ts';
+import { exportLines, type ExportLine, type ExportOptions } from './export-lines.ts';
 import { type FollowOptions, type FollowedEvent, followEvents } from './follow-events.ts';
 import { type OperationEntry, OPERATIONS } from './operation-table.ts';
 import type { CallOptions, KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
@@ -36,8 +37,16 @@ interface Following {
   follow(options?: FollowOptions): AsyncGenerator<FollowedEvent, void, undefined>;
 }
 
+interface Exporting {
+  /**
+   * Reads all incidents with their history, and before them what they refer to, over any failure of the connection. After
+   * one, the lines behind the last `position` come again; an import takes them as unchanged.
+   */
+  export(options?: ExportOptions): AsyncGenerator<ExportLine, void, undefined>;
+}
+
 /** A client of one workspace: a resource for each kind of things, and a method for each operation. */
-export type Tocsin = Core & Api & { readonly events: Following };
+export type Tocsin = Core & Api & { readonly events: Following; readonly incidents: Exporting };
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -55,6 +64,7 @@ class Client implements Core {
         methods[`${verb}With`] = async (...args) => this.#updateWith(methods, operation, args);
     }
     (resources['events'] ??= {})['follow'] = (follow) => followEvents(options, follow as FollowOptions | undefined);
+    (resources['incidents'] ??= {})['export'] = (given) => exportLines(options, given as ExportOptions | undefined);
     Object.assign(this, resources);
   }
 

@@ -1,6 +1,7 @@
 export { type AnyRequest, Tocsin } from './client.ts';
 export * from './error-classes.ts';
 export { ConnectionError, TocsinError, UnexpectedResponseError, WebhookSignatureError } from './errors.ts';
+export type { ExportLine, ExportOptions } from './export-lines.ts';
 export type { FollowedEvent, FollowOptions } from './follow-events.ts';
 export type * from './generated/api.ts';
 export { type OperationEntry, OPERATIONS } from './operation-table.ts';

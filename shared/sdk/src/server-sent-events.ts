@@ -7,14 +7,22 @@ export interface StreamMessage {
 /** Characters; the server sends no larger event. */
 const LARGEST = 8 * 1024 * 1024;
 
-/**
- * Reads the messages of a stream. What is not followed by an empty line at the end is dropped: it may be cut off.
- * @param onIdle is called when nothing has arrived for `idle` milliseconds while the reader waited
- */
+/** Reads the messages of a stream. @param idle see `readText` */
 export async function* readMessages(
   body: ReadableStream<Uint8Array>,
-  { idle, onIdle }: { idle: number; onIdle: () => void },
+  idle: { idle: number; onIdle: () => void },
 ): AsyncGenerator<StreamMessage, void, undefined> {
+  for await (const text of readText(body, { end: '\n\n', ...idle })) yield messageOf(text);
+}
+
+/**
+ * Reads the parts of a stream that end with `end`. What is behind the last one is dropped: it may be cut off.
+ * @param onIdle is called when nothing has arrived for `idle` milliseconds while the reader waited
+ */
+export async function* readText(
+  body: ReadableStream<Uint8Array>,
+  { end, idle, onIdle }: { end: string; idle: number; onIdle: () => void },
+): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -25,9 +33,9 @@ export async function* readMessages(
       if (done) return;
       text += decoder.decode(value, { stream: true }).replaceAll('\r', '');
       if (text.length > LARGEST) throw new Error('a message of the stream is too large');
-      const messages = text.split('\n\n');
-      text = messages.pop() ?? '';
-      for (const message of messages) yield messageOf(message);
+      const parts = text.split(end);
+      text = parts.pop() ?? '';
+      yield* parts;
     }
   } finally {
     await reader.cancel().catch(() => undefined);

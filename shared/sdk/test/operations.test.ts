@@ -16,7 +16,7 @@ const described = APPS.flatMap((folder) => {
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      // A stream of lines has no method.
+      // A stream of lines is not in the table.
       .filter(([, { responses }]) => !('application/x-ndjson' in (responses['200']?.content ?? {})))
       .map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
