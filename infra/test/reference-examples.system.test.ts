@@ -32,7 +32,7 @@ test('every example of the reference works in the sample workspace, in the order
   expect(examples.length).toBeGreaterThan(50);
   const failed: unknown[] = [];
   for (const example of examples) {
-    if (example.id === 'listSessions') await signIn();
+    if (example.id === 'listSessions') await sample.signIn();
     const { status, body } = await sendExample(sample.client, example);
     if (status !== example.success) failed.push({ id: example.id, status, body });
     // The work goes on after the response, and the next examples need it.
@@ -57,14 +57,6 @@ test('/openapi.json leads to the description', async () => {
   const { status, headers } = await sample.client.get('/openapi.json');
   expect([status, headers.get('location')]).toEqual([302, '/api/v1/openapi.json']);
 });
-
-/** Begins the session that the next examples name. */
-async function signIn(): Promise<void> {
-  const answer = await sample.admin('login-link', '--workspace', 'acme', '--email', 'demo@acme.example');
-  const [, token = ''] = String(answer.url).split('#');
-  const headers = { Authorization: `Bearer ${token}`, 'Sec-Fetch-Site': 'same-origin' };
-  expect((await sample.client.send('POST', '/app/session', undefined, headers)).status).toBe(204);
-}
 
 const provisioned = async (at: string) =>
   eventually(async () => (await sample.client.get(at)).body.provisioning.status === 'succeeded', { within: 40_000 });

@@ -22,6 +22,8 @@ export interface SampleWorkspace {
   startReceiver(): Promise<RunningCommand>;
   /** Connects the workspace to the Slack. */
   connectSlack(): Promise<void>;
+  /** Begins a session, which examples name. */
+  signIn(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,11 +46,12 @@ export async function startSampleWorkspace(): Promise<SampleWorkspace> {
     await instance.ready();
     const token = /^token +(tcs_\w+)$/m.exec(instance.output())?.[1] ?? '';
     const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
+    const client = httpClient(`http://127.0.0.1:${port}`, { Authorization: `Bearer ${token}` });
     return {
       folder,
       url: `http://localhost:${port}`,
       token,
-      client: httpClient(`http://127.0.0.1:${port}`, { Authorization: `Bearer ${token}` }),
+      client,
       admin,
       env: (await findInstance(folder))?.env ?? {},
       startReceiver: async () => {
@@ -60,6 +63,13 @@ export async function startSampleWorkspace(): Promise<SampleWorkspace> {
       connectSlack: async () => {
         const template = ['--channel-template', 'inc-{id}-{short_title}'];
         await admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token, ...template);
+      },
+      signIn: async () => {
+        const link = await admin('login-link', '--workspace', 'acme', '--email', 'demo@acme.example');
+        const [, linkToken = ''] = String(link.url).split('#');
+        const headers = { Authorization: `Bearer ${linkToken}`, 'Sec-Fetch-Site': 'same-origin' };
+        const { status, text } = await client.send('POST', '/app/session', undefined, headers);
+        if (status !== 204) throw new Error(`cannot sign in: ${text}`);
       },
       stop,
     };

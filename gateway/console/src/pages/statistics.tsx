@@ -191,7 +191,7 @@ function Bars({ statistics: { bucket, buckets }, total }: { statistics: Statisti
       </svg>
       <details className={css.data}>
         <summary>Show as a table</summary>
-        <div className={ui.tableWrap}>
+        <div className={ui.tableWrap} role="region" aria-label="Incidents as a table" tabIndex={0}>
           <table className={ui.table}>
             <thead>
               <tr>
@@ -262,7 +262,7 @@ function DurationChart({
             : 'It is known once an incident is over.'}
         </Empty>
       ) : (
-        <div className={ui.tableWrap}>
+        <div className={ui.tableWrap} role="region" aria-label={`${title} as a table`} tabIndex={0}>
           <table className={ui.table}>
             <thead>
               <tr>
