@@ -66,6 +66,15 @@ describeWithServers('a consumer on the exchange', () => {
     await client.delete(event);
     await client.post(`${path}/archive`);
     await client.post(`${path}/restore`);
+    await client.post('/api/v1/imports/incidents', {
+      incidents: [
+        {
+          ...{ external: { source: 'dispatch', id: '214' }, created_at: '2024-03-02T18:04:00.000Z' },
+          ...{ title: 'Was down', status: 'closed', severity: 'sev1', author: { name: 'Ana' } },
+          ...{ regions: ['eu-west'], values: { customers_affected: 12 } },
+        },
+      ],
+    });
 
     for (const type of Object.keys(EXAMPLES) as EventType[]) {
       if (type === 'customer-impact.updated' || type === 'investigation.run.updated') continue;
