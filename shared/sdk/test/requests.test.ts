@@ -72,10 +72,11 @@ describe('requests of the client', () => {
 
   test('are repeated after 429, which is before any effect, and not before Retry-After', async () => {
     respondWith(json(429, error('rate_limited'), { 'Retry-After': '1' }));
-    const before = Date.now();
+    const before = performance.now();
     await tocsin.incidents.resolve(4, { resolution_note: 'Done' });
     expect(server.requests).toHaveLength(2);
-    expect(Date.now() - before).toBeGreaterThanOrEqual(1_000);
+    // The least that the server asked for: a busy machine only takes longer.
+    expect(performance.now() - before).toBeGreaterThanOrEqual(1_000);
   });
 
   test('end after their repetitions, and at once if the server wants them much later', async () => {

@@ -6,7 +6,6 @@ import { INCIDENT_SELECTION, INCIDENT_TABLE } from '../../incidents/store/incide
 import { toListColumns } from '../../incidents/store/list-columns.ts';
 import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 import { toTimelineColumns } from '../../timeline/store/timeline-row.ts';
-
 import { VALUE_COLUMNS, type ValueRecord } from '../../values/store/value-row.ts';
 
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
