@@ -14,6 +14,7 @@ const starSelects = [
 
 const environment = 'Only config.ts and main.ts read the environment.';
 
+/** Rules that need no types. Those that need them are in .oxlintrc.json, and run with the check of types. */
 export default defineConfig(
   {
     ignores: ['**/node_modules/**', '.tocsin/**', 'coverage/**', '**/dist/**', '**/src/generated/**'],
@@ -21,48 +22,19 @@ export default defineConfig(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.{ts,tsx}'],
-    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    extends: [tseslint.configs.strict, tseslint.configs.stylistic],
     plugins: { regexp },
-    languageOptions: {
-      parserOptions: {
-        project: ['./tsconfig.json', './shared/events-client/tsconfig.json', './gateway/console/tsconfig.json'],
-        tsconfigRootDir: import.meta.dirname,
-      },
-    },
     rules: {
       // Texts come from clients, and all requests wait for a match.
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       'regexp/no-super-linear-move': 'error',
-      // Numbers in messages are unambiguous.
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      // An async method may implement an interface without awaiting anything.
-      '@typescript-eslint/require-await': 'off',
-      // `return next(error)` ends a handler.
-      '@typescript-eslint/no-confusing-void-expression': [
-        'error',
-        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
-      ],
-      '@typescript-eslint/no-unnecessary-condition': [
-        'error',
-        { allowConstantLoopConditions: 'only-allowed-literals' },
-      ],
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/no-unused-vars': [
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
-      // Lengths are counted in code points.
-      '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
-      '@typescript-eslint/dot-notation': ['error', { allowIndexSignaturePropertyAccess: true }],
-      // Factories return closures, which have no `this` to lose; the few classes keep their state in #private fields.
-      '@typescript-eslint/unbound-method': 'off',
-      // Demands the `!` that another rule forbids.
-      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
-      // These three reject `Promise.withResolvers<void>()`, row types that a caller names, and zod objects without
-      // properties.
+      // Rejects `Promise.withResolvers<void>()`.
       '@typescript-eslint/no-invalid-void-type': 'off',
-      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
-      '@typescript-eslint/no-generated-empty-object-type': 'off',
       'no-console': 'error',
       'no-restricted-properties': ['error', { object: 'process', property: 'env', message: environment }],
       'no-restricted-imports': [
@@ -103,20 +75,8 @@ export default defineConfig(
     ],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // The rule does not see that a callback has set a variable.
-      '@typescript-eslint/no-unnecessary-condition': 'off',
-      '@typescript-eslint/no-unsafe-argument': 'off',
-      '@typescript-eslint/no-unsafe-assignment': 'off',
-      '@typescript-eslint/no-unsafe-call': 'off',
-      '@typescript-eslint/no-unsafe-member-access': 'off',
-      '@typescript-eslint/no-unsafe-return': 'off',
       'regexp/no-super-linear-backtracking': 'off',
       'regexp/no-super-linear-move': 'off',
-      '@typescript-eslint/restrict-plus-operands': ['error', { allowAny: true }],
-      '@typescript-eslint/restrict-template-expressions': [
-        'error',
-        { allowNumber: true, allowBoolean: true, allowAny: true },
-      ],
     },
   },
 );

@@ -567,7 +567,11 @@ describe('the database of a command', () => {
     const dataDir = await openDataDir(folder);
     const own = { GATEWAY_DATABASE_URL: database.url('gateway'), TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, ...more };
     await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
-    await work().finally(dataDir.close);
+    try {
+      await work();
+    } finally {
+      await dataDir.close();
+    }
   };
 
   test('has no default: an error names the solutions', async () => {

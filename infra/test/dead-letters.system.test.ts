@@ -98,7 +98,11 @@ describeWithBroker('dead letters', () => {
     const withInstance = async (own: Record<string, string>, work: () => Promise<void>) => {
       const dataDir = await openDataDir(folder);
       await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
-      await work().finally(dataDir.close);
+      try {
+        await work();
+      } finally {
+        await dataDir.close();
+      }
     };
 
     test('have no default', async () => {

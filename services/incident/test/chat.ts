@@ -68,7 +68,11 @@ export async function chatWorkspace(
   });
   const administer = async (work: (database: Knex) => Promise<unknown>) => {
     const database = openOwnDatabase(service);
-    await work(database).finally(async () => database.destroy());
+    try {
+      await work(database);
+    } finally {
+      await database.destroy();
+    }
   };
   const provisioning = async (incidentId: number) => {
     const { body } = await client.get(`${INCIDENTS}/${incidentId}/provisioning`);

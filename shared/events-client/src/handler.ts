@@ -118,6 +118,6 @@ async function handleInTime<Transaction>(
 
 /** The number of failed deliveries, as counted by the quorum queue. */
 const failuresOf = ({ properties }: ConsumeMessage): number => {
-  const count: unknown = (properties.headers as Record<string, unknown> | undefined)?.['x-delivery-count'];
+  const count: unknown = properties.headers?.['x-delivery-count'];
   return typeof count === 'number' && count > 0 ? count : 0;
 };

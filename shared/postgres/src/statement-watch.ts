@@ -83,8 +83,8 @@ export class StatementWatch {
 
   /** Somebody needs a connection or a result. */
   demand(): void {
-    if (this.#quietSince === undefined) this.#quietSince = this.now();
-    if (this.#unservedSince === undefined) this.#unservedSince = this.#quietSince;
+    this.#quietSince ??= this.now();
+    this.#unservedSince ??= this.#quietSince;
     if (this.#timer === undefined) this.#startLooking();
   }
 

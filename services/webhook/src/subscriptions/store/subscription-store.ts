@@ -129,8 +129,8 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
           'url_key_id',
           'url_ciphertext',
         );
-      if (row === undefined || row.url_key_id === null || row.url_ciphertext === null) return undefined;
-      return { keyId: row.url_key_id, ciphertext: row.url_ciphertext };
+      const { url_key_id: keyId = null, url_ciphertext: ciphertext = null } = row ?? {};
+      return keyId === null || ciphertext === null ? undefined : { keyId, ciphertext };
     },
 
     async deleteUrl(id: string): Promise<void> {
