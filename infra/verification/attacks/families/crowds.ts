@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@tocsin/testing';
+// Not all of the package, which takes a second to load, in the process of each attack.
+import { eventually } from '@tocsin/testing/eventually';
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { flood } from '../flood.ts';
