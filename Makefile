@@ -37,14 +37,15 @@ migrate: install ## Create or update the database, roles and schemas (DATABASE_U
 admin: install ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
 	@$(RUN) admin -- $(ARGS)
 
-# These tests wait for most of their time, so that two processors are enough for four workers.
+# All tests wait for much of their time, those of the first tier for most of it: two processors are enough for this
+# number of workers.
 .PHONY: test
 test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
 	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some
-	@$(RUN) test -- $(ARGS) --selectProjects system
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-3} $(RUN) test -- $(ARGS) --selectProjects system
 
 .PHONY: bench
 bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3"; PEERS=1)

@@ -2,8 +2,9 @@ import Sequencer from '@jest/test-sequencer';
 
 /** The longest test files of both tiers, in the order in which they start. */
 const LONGEST = [
-  ...['attacks', 'embedded', 'doctor', 'growth', 'feed', 'faults', 'services', 'backup', 'rolling-restart'],
-  ...['shortages', 'events-package', 'consume', 'relay-order', 'statement-plans', 'broker-loss', 'dead-letters'],
+  ...['attacks', 'embedded', 'reference', 'console', 'backup', 'growth', 'feed', 'services', 'faults'],
+  ...['rolling-restart', 'consume', 'doctor', 'fuzz', 'statement-plans', 'validate-only', 'shortages', 'broker-loss'],
+  ...['cli', 'transfer', 'relay-order', 'dead-letters', 'events-package'],
   ...['limits', 'list-model', 'page-bytes', 'admin', 'live-api', 'custom-fields', 'list-rare', 'timeline-model'],
   ...['upstreams', 'migrate', 'service-keys', 'changes', 'database-deadlines', 'waiting', 'shares', 'slow-receivers'],
   ...['consumer', 'values-fuzz', 'delivery-log', 'events-model', 'batch-consumer'],
