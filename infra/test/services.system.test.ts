@@ -118,19 +118,14 @@ describeWithServers('the apps as processes', () => {
     120_000,
   );
 
-  test('stop when their supervisor is killed', async () => {
+  test('stop when their supervisor is killed, and generate no keys when the database holds data encrypted with lost ones', async () => {
     await start().ready();
     expect((await children()).size).toBe(APP_NAMES.length);
-    command.signal('SIGKILL');
-    await eventually(async () => (await children()).size === 0, { within: 30_000 });
-  });
-
-  test('do not generate keys when a database holds data encrypted with lost ones', async () => {
-    await start().ready();
     await harness.workspace('sealed');
     await harness.admin('slack', 'connect', '--workspace', 'sealed', '--bot-token', 'xoxb-1');
-    command.signal('SIGTERM');
-    await command.ended();
+    command.signal('SIGKILL');
+    await eventually(async () => (await children()).size === 0, { within: 30_000 });
+
     const keys = path.join(harness.folder, 'secret-keys');
     await rename(keys, `${keys}.lost`);
     start();
