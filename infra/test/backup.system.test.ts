@@ -9,7 +9,9 @@ import { type Client, eventually, httpClient } from '@tocsin/testing';
 import { countUnopened } from '../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../services/webhook/src/subscriptions/secret-cipher.ts';
 import { runAdmin } from '../admin/run-admin.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
 import { freePorts } from '../ports.ts';
+import { stepPrinter } from '../steps.ts';
 import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
 let folder: string;
@@ -228,8 +230,14 @@ describe('a file that cannot be restored', () => {
         /with migrations that this Tocsin .* does not have \(gateway: 20361124120000_create_schema\)/,
       ],
     ];
-    for (const [file, message] of cases) {
-      expect(await errorOf(restore('untouched', file))).toMatch(message);
+    const [[truncated, itsMessage] = ['', /^/], ...others] = cases;
+    expect(await errorOf(restore('untouched', truncated))).toMatch(itsMessage);
+    // The others not as processes, which take a second each to start.
+    const env = { TOCSIN_DATA_DIR: inFolder('untouched') };
+    const silent = () => undefined;
+    const options = { env, replace: false, step: stepPrinter(silent), print: silent };
+    for (const [file, message] of others) {
+      await expect(restoreBackup({ ...options, file: inFolder(file) })).rejects.toThrow(message);
       expect(existsSync(inFolder('untouched'))).toBe(false);
     }
   });

@@ -9,7 +9,7 @@ import { processesWith, type RunningCommand } from '../verification/systems/comm
 import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
 import { type MixedLoad, startMixedLoad } from './mixed-load.ts';
 
-const CLIENTS = 8;
+const CLIENTS = 4;
 /** Milliseconds for a process to stop and another one to be ready, on a busy machine. */
 const RESTART = { within: 60_000 };
 
