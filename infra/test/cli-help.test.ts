@@ -21,8 +21,8 @@ describe('the help of the command tocsin', () => {
     for (const command of commands) all.push(...(await words(command, '')).map((verb) => [command, verb]));
     for (const each of all)
       expect([each, await print(...each, '--help')]).toEqual([each, expect.stringContaining('Example:\n  ')]);
-    // `whoami` is getMe; `config apply`, `events tail` and `incidents export` are none.
-    expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 3);
+    // `whoami` is getMe; `config apply`, `events tail`, `incidents export` and the three of `import` are none.
+    expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 6);
   });
 
   test('completes commands and flags', async () => {

@@ -56,6 +56,9 @@ const NOT_OURS = new Set([
   'FORCE',
   'TOCSIN_URL',
   'TOCSIN_TOKEN',
+  'DISPATCH_DATABASE_URL',
+  'OPSGENIE_API_KEY',
+  'PAGERDUTY_TOKEN',
 ]);
 
 test('README and the guides name only settings that .env.example has', () => {

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import type { ApiFlags } from './api.ts';
 import { resourceCommand } from './command-names.ts';
 import type { ApplyFlags } from './config-apply.ts';
+import { addImport } from './import/commands.ts';
 import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
 import { operationCommand } from './operation-command.ts';
@@ -86,6 +87,7 @@ function addCommands(program: Command, begin: Begin): void {
     .action(async (words: string[], _: unknown, command: Command) =>
       (await import('./describe.ts')).describe(begin(command), words),
     );
+  addImport(program, begin);
   program
     .command('mcp')
     .description('serve agents by the Model Context Protocol on stdin and stdout')

@@ -1,0 +1,203 @@
+import type { Tocsin } from '@tocsin/sdk';
+import { z } from 'zod';
+import { parseJson, UsageError } from '../operation-parameters.ts';
+import { readText } from '../session.ts';
+import type { Person, Source } from './source.ts';
+
+const names = z.record(z.string(), z.string());
+const namesOrNothing = z.record(z.string(), z.string().nullable());
+
+/** What a person decides: names of Tocsin by those of the source; null leaves something out, `*` stands for all others. */
+const mappingSchema = z.strictObject({
+  statuses: names.default({}),
+  severities: names.default({}),
+  teams: namesOrNothing.default({}),
+  services: names.default({}),
+  fields: namesOrNothing.default({}),
+  people: z
+    .record(z.string(), z.strictObject({ name: z.string(), email: z.string().optional() }).nullable())
+    .default({}),
+  others: z.record(z.string(), z.null()).default({}),
+});
+export type Mapping = z.infer<typeof mappingSchema>;
+
+/** @throws UsageError */
+export function readMapping(file: string | undefined): Mapping {
+  const read = mappingSchema.safeParse(file === undefined ? {} : parseJson(file, readText(`@${file}`)));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UsageError(`${file ?? ''}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+}
+
+/** What items refer to. */
+export interface Workspace {
+  statuses: ReadonlyMap<string, string>;
+  severities: ReadonlyMap<string, string>;
+  teams: ReadonlyMap<string, string>;
+  services: ReadonlyMap<string, string>;
+  fields: ReadonlyMap<string, { slug: string; type: string }>;
+  /** Lower case addresses. */
+  emails: ReadonlySet<string>;
+}
+
+export async function readWorkspace(tocsin: Tocsin, signal: AbortSignal): Promise<Workspace> {
+  const options = { signal };
+  const page = { limit: 100, include_archived: true };
+  const { workflow_statuses: statuses } = await tocsin.configuration.listWorkflowStatuses(options);
+  const { severities } = await tocsin.configuration.listSeverities(options);
+  const teams = await collect(tocsin.teams.list(page, options));
+  const services = await collect(tocsin.services.list({ limit: 100 }, options));
+  const fields = await collect(tocsin.customFields.list(page, options));
+  const users = await collect(tocsin.users.list({ limit: 100 }, options));
+  const byName = <Row, Value>(rows: readonly Row[], nameOf: (row: Row) => string[], valueOf: (row: Row) => Value) =>
+    new Map(rows.flatMap((row) => nameOf(row).map((name): [string, Value] => [normalized(name), valueOf(row)])));
+  return {
+    statuses: byName(
+      statuses,
+      ({ key, label }) => [label, key],
+      ({ key }) => key,
+    ),
+    severities: byName(
+      severities,
+      ({ key, label }) => [label, key],
+      ({ key }) => key,
+    ),
+    teams: byName(
+      teams,
+      ({ name, slug }) => [name, slug],
+      ({ slug }) => slug,
+    ),
+    services: byName(
+      services,
+      ({ name, slug }) => [name, slug],
+      ({ slug }) => slug,
+    ),
+    fields: byName(
+      fields,
+      ({ name, slug }) => [name, slug],
+      ({ slug, field_type: type }) => ({ slug, type }),
+    ),
+    emails: new Set(users.map(({ email }) => email.toLowerCase())),
+  };
+}
+
+async function collect<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+const normalized = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_');
+
+type Kind = 'status' | 'severity' | 'team' | 'service' | 'field' | 'person' | 'other';
+
+/** Something of the source, what becomes of it, and how often it is there. */
+export interface Finding {
+  kind: Kind;
+  name: string;
+  /** Null: nothing. */
+  becomes: string | null;
+  /** Whether it is what the mapping says, or nothing is lost. */
+  decided: boolean;
+  count: number;
+  /** An incident that has it. */
+  example: string;
+}
+
+/** Finds what becomes of the names of a source, and notes it. */
+export interface Mapper {
+  status(name: string): string | undefined;
+  severity(name: string): string | undefined;
+  team(name: string): string | undefined;
+  service(name: string): string;
+  field(name: string, value: unknown): [slug: string, value: unknown] | undefined;
+  person(person: Person): Person;
+  /** Notes something else that is changed, or lost: null. */
+  note(name: string, becomes: string | null): void;
+  /** Names the incident that is noted from now on. */
+  begin(id: string): void;
+  findings(): Finding[];
+}
+
+/** How an incident without a severity is named in a mapping and a plan. */
+const NONE = 'none';
+
+export function createMapper(source: Source, mapping: Mapping, workspace: Workspace): Mapper {
+  const all = new Map<string, Finding>();
+  let incident = '';
+  const note = (kind: Kind, name: string, becomes: string | null, decided = becomes !== null): void => {
+    const key = `${kind} ${name}`;
+    const found = all.get(key);
+    if (found !== undefined) found.count += 1;
+    else all.set(key, { kind, name, becomes, decided, count: 1, example: incident });
+  };
+  /** Undefined: nothing says what becomes of it. */
+  const decide = <Value>(decisions: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+    Object.hasOwn(decisions, name) ? decisions[name] : decisions['*'];
+  const entry = (kind: 'status' | 'severity', given: string): string | undefined => {
+    const name = given === '' ? NONE : given;
+    const isStatus = kind === 'status';
+    const own = isStatus ? workspace.statuses : workspace.severities;
+    const usual = (isStatus ? source.statuses : source.severities)[name] ?? name;
+    const chosen = decide(isStatus ? mapping.statuses : mapping.severities, name) ?? usual;
+    const key = own.get(normalized(chosen));
+    note(kind, name, key ?? null);
+    return key;
+  };
+
+  return {
+    begin: (id) => void (incident = id),
+    note: (name, becomes) => note('other', name, becomes, becomes !== null || decide(mapping.others, name) === null),
+    findings: () => [...all.values()],
+    status: (name) => entry('status', name),
+    severity: (name) => entry('severity', name),
+    team: (name) => {
+      const decided = decide(mapping.teams, name);
+      const slug = workspace.teams.get(normalized(decided ?? name));
+      if (decided === null) note('team', name, null, true);
+      else note('team', name, slug ?? null);
+      return decided === null ? undefined : slug;
+    },
+    service: (name) => {
+      const chosen = decide(mapping.services, name) ?? name;
+      const service = workspace.services.get(normalized(chosen)) ?? cut(chosen, 128);
+      note('service', name, service);
+      return service;
+    },
+    field: (name, value) => {
+      const decided = decide(mapping.fields, name);
+      const field = decided === null ? undefined : workspace.fields.get(normalized(decided ?? name));
+      note('field', name, field?.slug ?? null, field !== undefined || decided === null);
+      return field && [field.slug, valueFor(field.type, value)];
+    },
+    person: (person) => {
+      const email = person.email?.toLowerCase();
+      if (email !== undefined && workspace.emails.has(email)) return person;
+      const name = email ?? person.name;
+      const decided = decide(mapping.people, name);
+      note('person', name, decided?.email ?? decided?.name ?? null, decided !== undefined);
+      return decided ?? person;
+    },
+  };
+}
+
+export const cut = (text: string, length: number) =>
+  text.length > length ? text.slice(0, length - 1).toWellFormed() : text;
+
+/** A value as a field of a type takes it; one that does not fit stays as it is, and is refused by name. */
+function valueFor(type: string, value: unknown): unknown {
+  const text = Array.isArray(value) ? value.join(', ') : String(value);
+  switch (type) {
+    case 'multi_select':
+      return [value].flat().map(String);
+    case 'number':
+      return text.trim() === '' || Number.isNaN(Number(text)) ? value : Number(text);
+    case 'boolean':
+      return text === 'true' || (text === 'false' ? false : value);
+    case 'json':
+    case 'monetary':
+      return value;
+    default:
+      return text;
+  }
+}
