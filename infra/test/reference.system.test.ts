@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Browser, Page } from 'playwright-core';
@@ -11,7 +11,10 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   let client: Client & { token: string };
   let browser: Browser;
   let origin: string;
-  let opened: WatchedPage;
+  /** The tests before the phone's use one page one after the other: it takes seconds to load. */
+  let desktop: WatchedPage;
+  let page: Page;
+  let phone: WatchedPage | undefined;
 
   beforeAll(async () => {
     system = await startSystem({ settings: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' } });
@@ -19,33 +22,33 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     await client.post('/api/v1/incidents', { title: 'Checkout is down', service: 'checkout', severity: 'sev1' });
     origin = `http://acme.localhost:${new URL(system.url).port}`;
     browser = await launchBrowser();
+    desktop = await openReference(browser, origin, { colorScheme: 'light' });
+    ({ page } = desktop);
+    await page.waitForLoadState('networkidle');
   });
   afterAll(async () => {
+    await phone?.close();
+    await desktop.close();
     await browser.close();
     await system.stop();
   });
-  afterEach(async () => opened.close());
 
-  const open = async (options: Parameters<typeof openReference>[2] = {}, path = '/docs'): Promise<Page> => {
-    opened = await openReference(browser, origin + path, options);
-    return opened.page;
-  };
   /** No errors, no policy violations, and no requests to other origins. */
-  const expectNoProblems = () => {
-    expect(opened.problems).toEqual([]);
-    expect([...opened.origins]).toEqual([origin]);
+  const expectNoProblems = ({ problems, origins } = desktop) => {
+    expect(problems).toEqual([]);
+    expect([...origins]).toEqual([origin]);
   };
   /** @param part a selector; all of the page by default */
-  const expectAccessible = async (page: Page, part = 'body') => {
+  const expectAccessible = async (shown: Page, part = 'body') => {
     // Of what passes, it then describes one element instead of all.
-    const axe = new AxeBuilder({ page }).include(part).options({ resultTypes: ['violations'] });
+    const axe = new AxeBuilder({ page: shown }).include(part).options({ resultTypes: ['violations'] });
     const { violations } = await axe.analyze();
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ target }) => String(target)) }))).toEqual([]);
   };
   /** The computed styles. Scripts for the page are text, because there is no DOM here. */
-  const colours = async (page: Page) =>
-    page.evaluate<Record<string, string>>(`(() => {
+  const colours = async (shown: Page) =>
+    shown.evaluate<Record<string, string>>(`(() => {
       const header = getComputedStyle(document.querySelector('.tocsin-header'));
       return {
         page: getComputedStyle(document.body).backgroundColor,
@@ -55,28 +58,20 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
       };
     })()`);
   /** The section of an operation on the page. */
-  const sectionOf = (page: Page, operation: string) => page.locator(`section[id$="tag/incidents/${operation}"]`);
-  const shows = async (page: Page, operation: string) =>
-    sectionOf(page, operation)
+  const sectionOf = (operation: string, shown = page) => shown.locator(`section[id$="tag/incidents/${operation}"]`);
+  const shows = async (operation: string, shown = page) =>
+    sectionOf(operation, shown)
       .getByRole('button', { name: /^Test Request/ })
       .waitFor();
-  const openAt = async (operation: string, options: Parameters<typeof openReference>[2]): Promise<Page> => {
-    const page = await open(options, `/docs#tag/incidents/${operation}`);
-    await shows(page, operation);
-    return page;
+  const stored = async () => page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
+  const tokenField = () => page.getByRole('textbox', { name: 'Bearer Token' }).first();
+  const find = async (operationId: string, summary: RegExp) => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(operationId);
+    await page.getByRole('option', { name: summary }).click();
   };
-  const reloadAt = async (page: Page, operation: string) => {
-    await page.evaluate(`location.hash = 'tag/incidents/${operation}'`);
-    await page.reload();
-    await shows(page, operation);
-  };
-  const stored = async (page: Page) => page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
-  const tokenField = (page: Page) => page.getByRole('textbox', { name: 'Bearer Token' }).first();
-  const enterToken = async (page: Page) => tokenField(page).fill(client.token);
 
-  test('opens from /, with its styles and without errors', async () => {
-    const page = await open({ colorScheme: 'light' }, '/');
-    await page.waitForLoadState('networkidle');
+  test('opens from /, light when the reader prefers it, with its styles and without errors', async () => {
     expect(new URL(page.url()).pathname).toBe('/docs');
     expect(await page.title()).toBe('Tocsin API');
     expect(await colours(page)).toMatchObject({
@@ -89,7 +84,6 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   });
 
   test('shows guides as wide as their column, with whole words in tables and links that work', async () => {
-    const page = await open();
     await page.locator('.markdown table').first().waitFor();
     const shown = await page.evaluate<{ hidden: boolean; wordBreak: string; overflow: string }>(`(() => ({
       hidden: [...document.querySelectorAll('.section-column:nth-of-type(2)')]
@@ -106,12 +100,9 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   });
 
   test('finds an operation by its ID, and shows a sample in curl, TypeScript and Python', async () => {
-    const page = await open();
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('createIncident');
-    await page.getByRole('option', { name: /Create an incident/ }).click();
+    await find('createIncident', /Create an incident/);
     await page.waitForURL(/#tag\/incidents\/POST\/api\/v1\/incidents$/);
-    const section = sectionOf(page, 'POST/api/v1/incidents');
+    const section = sectionOf('POST/api/v1/incidents');
     const sample = section.getByRole('group', { name: /^Request Example/ }).locator('code');
     const address = `${origin}/api/v1/incidents`;
     await section.getByRole('button', { name: 'Shell Curl' }).click();
@@ -133,13 +124,15 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expectNoProblems();
   });
 
+  test('has no serious accessibility violation', async () => {
+    await shows('POST/api/v1/incidents');
+    await expectAccessible(page);
+  });
+
   test('sends a request to its own host with the token, and shows the response', async () => {
-    const page = await open();
-    await enterToken(page);
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('listIncidents');
-    await page.getByRole('option', { name: /List incidents/ }).click();
-    await sectionOf(page, 'GET/api/v1/incidents')
+    await tokenField().fill(client.token);
+    await find('listIncidents', /List incidents/);
+    await sectionOf('GET/api/v1/incidents')
       .getByRole('button', { name: /^Test Request/ })
       .click();
     const dialog = page.getByRole('dialog', { name: 'API Client' });
@@ -154,54 +147,57 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
   });
 
   test('stores the token only when the reader chooses it', async () => {
-    const page = await open();
-    await enterToken(page);
-    await reloadAt(page, 'GET/api/v1/incidents');
-    expect(await stored(page)).not.toContain(client.token);
-    expect(await tokenField(page).inputValue()).toBe('');
+    // The test before has entered it.
+    await page.evaluate(`location.hash = 'tag/incidents/GET/api/v1/incidents'`);
+    await page.reload();
+    await shows('GET/api/v1/incidents');
+    expect(await stored()).not.toContain(client.token);
+    expect(await tokenField().inputValue()).toBe('');
 
-    await enterToken(page);
+    await tokenField().fill(client.token);
     const keep = page.getByLabel('Keep token in this browser');
     await keep.check();
-    await eventually(async () => (await stored(page)).includes(client.token));
+    await eventually(async () => (await stored()).includes(client.token));
     await page.reload();
-    await eventually(async () => (await tokenField(page).inputValue()) === client.token);
+    await eventually(async () => (await tokenField().inputValue()) === client.token);
     expect(await keep.isChecked()).toBe(true);
 
     await keep.uncheck();
-    expect(await stored(page)).not.toContain(client.token);
+    expect(await stored()).not.toContain(client.token);
     expectNoProblems();
   });
 
+  /** The page on a phone whose reader prefers dark. */
+  const openOnPhone = async (): Promise<WatchedPage> => {
+    const options = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } as const;
+    const at = `${origin}/docs#tag/incidents/POST/api/v1/incidents`;
+    const opened = await openReference(browser, at, { ...options, colorScheme: 'dark' });
+    await shows('POST/api/v1/incidents', opened.page);
+    await opened.page.waitForLoadState('networkidle');
+    return opened;
+  };
+
+  test('is dark when the reader prefers it, without a serious accessibility violation in an operation', async () => {
+    phone = await openOnPhone();
+    expect(await colours(phone.page)).toMatchObject({ page: 'rgb(15, 15, 15)', header: 'rgb(15, 15, 15)' });
+    // Only the colours differ from those of the light page.
+    await expectAccessible(phone.page, 'section[id$="tag/incidents/POST/api/v1/incidents"]');
+    expectNoProblems(phone);
+  });
+
   test('fits a phone', async () => {
-    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-    const page = await openAt('POST/api/v1/incidents', phone);
-    await page.waitForLoadState('networkidle');
-    const width = async () => page.evaluate<number>('document.documentElement.scrollWidth');
+    const opened = (phone ??= await openOnPhone());
+    const width = async () => opened.page.evaluate<number>('document.documentElement.scrollWidth');
     expect(await width()).toBe(390);
-    await sectionOf(page, 'POST/api/v1/incidents')
+    await sectionOf('POST/api/v1/incidents', opened.page)
       .getByRole('button', { name: /^Test Request/ })
       .click();
-    const send = await page
+    const send = await opened.page
       .getByRole('button', { name: /^Send post request/ })
       .filter({ visible: true })
       .boundingBox();
     expect(send!.x + send!.width).toBeLessThanOrEqual(390);
     expect(await width()).toBe(390);
-    expectNoProblems();
-  });
-
-  test('has no serious accessibility violation', async () => {
-    const page = await openAt('POST/api/v1/incidents', { colorScheme: 'light' });
-    await expectAccessible(page);
-    expectNoProblems();
-  });
-
-  test('is dark when the reader prefers it, without a serious accessibility violation in an operation', async () => {
-    const page = await openAt('POST/api/v1/incidents', { colorScheme: 'dark' });
-    expect(await colours(page)).toMatchObject({ page: 'rgb(15, 15, 15)', header: 'rgb(15, 15, 15)' });
-    // Only the colours differ from those of the light page.
-    await expectAccessible(page, 'section[id$="tag/incidents/POST/api/v1/incidents"]');
-    expectNoProblems();
+    expectNoProblems(opened);
   });
 });
