@@ -65,6 +65,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
   gateway: {
     does: 'The only public server.',
     folder: 'gateway',
+    reaches: 'the providers by which people sign in',
     maxPods: 8,
     schema: gatewaySchema,
     databaseVariable: 'GATEWAY_DATABASE_URL',
@@ -72,11 +73,15 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     // HOST and PORT are the public server's.
     listenVariables: { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' },
     usesRedis: true,
-    ownKeys: [CURSOR_PURPOSE, 'api-token'],
+    ownKeys: [CURSOR_PURPOSE, 'api-token', 'oidc'],
     readConfig: gatewayConfig,
     start: async (env, overrides) => {
       const { startApp } = await import('../gateway/src/app.ts');
       return startApp(gatewayConfig(env), overrides);
+    },
+    holdsSecrets: async (database) => {
+      const { holdsSecrets } = await import('../gateway/src/administration.ts');
+      return holdsSecrets(database);
     },
   },
   incident: {

@@ -13,8 +13,9 @@ export type KeyHolder = (typeof KEY_HOLDERS)[number];
  * @throws ConfigError when they are malformed
  */
 export function deriveServiceKeys(secretKeys: string, holder: KeyHolder): string {
-  // Administration encrypts the chat token that the incident service decrypts.
-  const purposes = holder === 'admin' ? ['chat-token'] : [...principalPurposes(holder), ...APPS[holder].ownKeys];
+  // Administration encrypts what the incident service and the gateway decrypt.
+  const purposes =
+    holder === 'admin' ? ['chat-token', 'oidc'] : [...principalPurposes(holder), ...APPS[holder].ownKeys];
   return deriveSecretKeys(secretKeys, purposes);
 }
 

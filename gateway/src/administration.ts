@@ -7,9 +7,11 @@ import { digestOf } from './domain/token.ts';
 import type { Role, Seat } from './domain/roles.ts';
 import { schema } from './schema.ts';
 import { type KeyFilter, keyStore, type OwnedKey } from './store/key-store.ts';
+import { oidcProviderStore } from './store/oidc-provider-store.ts';
 import { type UserProperties, userStore } from './store/user-store.ts';
 import { workspaceStore } from './store/workspace-store.ts';
 import type { CommandContext } from './usecases/actor.ts';
+import { connectOidc, disconnectOidc } from './usecases/connect-oidc.ts';
 import { createLoginLink } from './usecases/create-login-link.ts';
 import { createKey, type NewKey } from './usecases/create-key.ts';
 import { createUser } from './usecases/create-user.ts';
@@ -25,11 +27,15 @@ import { setWorkspace } from './usecases/set-workspace.ts';
 export { ROLES, type Role, type Seat, SEATS } from './domain/roles.ts';
 export type { ApiKey, KeyFilter, OwnedKey } from './store/key-store.ts';
 export type { User } from './store/user-store.ts';
+export { countUnopenedSecrets } from './usecases/oidc-secrets.ts';
 export type { Workspace } from './store/workspace-store.ts';
 
 /** Opens a connection as the gateway's role, for one command. */
 export const openGatewayDatabase = (env: Environment): Knex =>
   openDatabase({ ...gatewayDatabase(env), poolSize: 1, schema: schema.name, application: 'tocsin-admin' });
+
+/** Whether the database has data that only the configured secret keys decrypt. */
+export const holdsSecrets = async (database: Knex): Promise<boolean> => oidcProviderStore(database).hasAny();
 
 export type Administration = ReturnType<typeof administration>;
 
@@ -102,6 +108,9 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       },
     ),
     createLoginLink: change(createLoginLink),
+    connectOidc: change(connectOidc),
+    /** @param slug of the workspace */
+    disconnectOidc: change(disconnectOidc),
     revokeKey: change(async (trx, id: number, now) => {
       const { workspaceId } = await getKey(trx, id);
       return revokeKey(trx, { workspaceId, id }, by(now));

@@ -2,8 +2,10 @@ import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, refusalsOf, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { isDatabaseStuck } from '@tocsin/postgres';
+import type { Resolve } from '@tocsin/safe-http';
 import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
+import { oidcClient } from './clients/oidc-client.ts';
 import { openRequestCounter } from './clients/request-counter.ts';
 import { servicesClient } from './clients/services-client.ts';
 import { openUpstreams } from './clients/upstreams.ts';
@@ -30,6 +32,7 @@ import { rateLimits } from './http/rate-limits.ts';
 import { referencePage } from './http/reference/page.ts';
 import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './http/sealed-tokens.ts';
+import { signIn } from './http/sign-in.ts';
 import { usageMeter } from './http/usage-meter.ts';
 import { userRoutes } from './http/user-changes.ts';
 import { waitingRequests } from './http/waiting-requests.ts';
@@ -39,7 +42,9 @@ import { auditStore } from './store/audit-store.ts';
 import { listenForIdentityChanges } from './store/identity-changes.ts';
 import { identityStore } from './store/identity-store.ts';
 import { keyUses } from './usecases/key-uses.ts';
-import { signIn } from './usecases/sign-in.ts';
+import { oidcKeyring, secretRotation } from './usecases/oidc-secrets.ts';
+import { signInByLink } from './usecases/sign-in-by-link.ts';
+import { oidcSignIn } from './usecases/sign-in-by-oidc.ts';
 
 export { memoryRequestCounter } from './clients/request-counter.ts';
 
@@ -53,6 +58,11 @@ export interface Overrides extends ServiceOverrides {
   descriptionTiming: Partial<ReadTiming>;
   /** How old cached identities may be. */
   identityAges: IdentityAges;
+  /** How the providers of workspaces are reached: instead of the system's name servers and certificates. */
+  resolve: Resolve;
+  ca: string;
+  /** Of one request to them; milliseconds. */
+  providerTimeout: number;
 }
 
 export interface GatewayApp extends App {
@@ -74,6 +84,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
   const signers = principalSigners(config.secretKeys, services);
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
+  const oidcKeys = oidcKeyring(config.secretKeys);
   const tokens = sealedTokens(openKeyring(config.secretKeys, API_TOKEN_PURPOSE));
 
   const base = openBase({ name: 'gateway', schema, config, overrides });
@@ -109,18 +120,29 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     trustedProxies: proxies,
     onClose: connectionMetrics(metrics),
   });
+  const isSecure = server.startsWith('https:');
+  const cookie = sessionCookie(isSecure);
   const handler = () =>
     publicHandler({
       hosts: config,
       trustedProxies: proxies,
       identities,
       uses,
-      cookie: sessionCookie(server.startsWith('https:')),
-      signIn: async (input) => {
-        const session = await signIn(database, input, clock.now());
-        identitiesChanged();
-        return session;
-      },
+      cookie,
+      signIn: signIn({
+        ...{ isSecure, cookie, keyring: oidcKeys, clock },
+        signInByLink: async (input) => signInByLink(database, input, clock.now()),
+        oidc: oidcSignIn({
+          ...{ database, keyring: oidcKeys, clock, log },
+          client: oidcClient({
+            allowed: config.allowed,
+            resolve: overrides.resolve,
+            ca: overrides.ca,
+            timeout: overrides.providerTimeout,
+          }),
+        }),
+        onSession: identitiesChanged,
+      }),
       limits: rateLimits({ counter: requests.counter, meter }, config.limits),
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: api.routes,
@@ -169,6 +191,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         name: 'deleting expired entries of the audit log',
         work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
       },
+      { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log }) },
     ],
     workers: [identityChanges, waiting, meter, relay, api, uses],
     clients: [upstreams, asked, requests],

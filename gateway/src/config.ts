@@ -7,9 +7,12 @@ import {
   type Environment,
   processSettings,
   readConfig,
+  receiverSettings,
   redisSettings,
   setting,
+  testReceiversOf,
 } from '@tocsin/runtime';
+import { readNetworks } from '@tocsin/safe-http';
 import { CONTRACT_LIMITS, retentionSettings } from '@tocsin/service-host';
 import { z } from 'zod';
 import { trustedProxies } from './domain/client-address.ts';
@@ -35,6 +38,7 @@ const settings = {
   ...ownDatabase,
   ...brokerSettings,
   ...redisSettings,
+  ...receiverSettings,
   HOST: setting.loopback,
   PORT: setting.port.default(8080),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
@@ -66,7 +70,9 @@ export type GatewayConfig = ReturnType<typeof gatewayConfig>;
 
 /** @throws ConfigError naming each setting that is missing or malformed */
 export function gatewayConfig(env: Environment) {
-  const read = readConfig(settings, env);
+  const read = readConfig(settings, env, ({ WEBHOOK_ALLOWED_NETWORKS: networks }) =>
+    readNetworks(networks).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`),
+  );
   return {
     http: { host: read.HOST, port: read.PORT },
     // Not HOST: opening the API to a network must not open the metrics to it.
@@ -99,6 +105,11 @@ export function gatewayConfig(env: Environment) {
       ...CONTRACT_LIMITS,
       bodyBytes: read.MAX_BODY_BYTES,
       idempotencyHours: read.IDEMPOTENCY_RETENTION_HOURS,
+    },
+    /** Where the providers of workspaces may be. */
+    allowed: {
+      testReceivers: testReceiversOf(read),
+      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
     },
     connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */

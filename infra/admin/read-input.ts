@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import type { FlagValues } from './command.ts';
+import { UsageError } from './target.ts';
 
 /** npm runs commands in the project's folder; INIT_CWD is the folder that it was called from. */
 const WORKING_FOLDER = process.env.INIT_CWD ?? '.';
@@ -20,6 +22,28 @@ export async function readInputFile(file: string, maxBytes: number): Promise<Buf
 /** Reads the standard input. @throws Error when it is too long */
 export const readStandardInput = async (maxBytes: number): Promise<Buffer> =>
   readAll(process.stdin, 'standard input', maxBytes);
+
+/** A secret has at most 512 bytes. */
+const MAX_SECRET_INPUT_BYTES = 4_096;
+
+/**
+ * Reads the secret of `--<flag>-file` or `--<flag>`; `-` is standard input. Every user of the machine can see the command
+ * line.
+ */
+export async function readSecret(values: FlagValues, command: string, flag: string): Promise<string> {
+  const [file, secret] = [values.text(`${flag}-file`), values.text(flag)];
+  if (file !== undefined && secret !== undefined)
+    throw new UsageError(`${command}: use either --${flag}-file or --${flag}`);
+  if (secret !== undefined && secret !== '-') return secret;
+  if (file === undefined && secret === undefined)
+    throw new UsageError(`${command}: --${flag}-file or --${flag} is missing`);
+  const content = await (file === undefined
+    ? readStandardInput(MAX_SECRET_INPUT_BYTES)
+    : readInputFile(file, MAX_SECRET_INPUT_BYTES));
+  const text = content.toString().trim();
+  if (text === '') throw new UsageError(`${file ?? 'standard input'}: contains no secret`);
+  return text;
+}
 
 async function readAll(stream: Readable, name: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor/doctor-command.ts';
 import { formatAnswer } from './format-answer.ts';
 import { keyCommands } from './key-commands.ts';
 import { type Call, parseCall } from './parse-call.ts';
+import { oidcCommands } from './oidc-commands.ts';
 import { slackCommands } from './slack-commands.ts';
 import { withTarget } from './target.ts';
 import { userCommands } from './user-commands.ts';
@@ -18,6 +19,7 @@ const MANAGEMENT: readonly Command[] = [
   ...userCommands,
   ...keyCommands,
   ...slackCommands,
+  ...oidcCommands,
   ...webhookCommands,
   ...deadLetterCommands,
   doctorCommand,

@@ -1,29 +1,8 @@
 import { connectChat, disconnectChat } from '../../services/incident/src/administration.ts';
-import type { Command, Flag, FlagValues } from './command.ts';
-import { readInputFile, readStandardInput } from './read-input.ts';
-import { UsageError } from './target.ts';
+import type { Command, Flag } from './command.ts';
+import { readSecret } from './read-input.ts';
 
 const workspace: Flag = { type: 'string', value: 'SLUG', help: 'the workspace', required: true };
-
-/** A token has at most 512 bytes. */
-const MAX_INPUT_BYTES = 4_096;
-
-/** Prefers a file or standard input: every user of the machine can see the command line. */
-async function readBotToken(values: FlagValues): Promise<string> {
-  const [file, token] = [values.text('bot-token-file'), values.text('bot-token')];
-  if (file !== undefined && token !== undefined) {
-    throw new UsageError('slack connect: use either --bot-token-file or --bot-token');
-  }
-  if (token !== undefined && token !== '-') return token;
-  if (file === undefined && token === undefined) {
-    throw new UsageError('slack connect: --bot-token-file or --bot-token is missing');
-  }
-  const content =
-    file === undefined ? await readStandardInput(MAX_INPUT_BYTES) : await readInputFile(file, MAX_INPUT_BYTES);
-  const text = content.toString().trim();
-  if (text === '') throw new UsageError(`${file ?? 'standard input'}: contains no token`);
-  return text;
-}
 
 export const slackCommands: readonly Command[] = [
   {
@@ -50,7 +29,7 @@ export const slackCommands: readonly Command[] = [
     },
     run: async (values, { gateway, database, secretKeys }) => {
       const slug = values.required('workspace');
-      const botToken = await readBotToken(values);
+      const botToken = await readSecret(values, 'slack connect', 'bot-token');
       const { id: workspaceId } = await gateway.getWorkspace(slug);
       const { channelTemplate } = await connectChat(database('incident'), {
         workspaceId,

@@ -474,13 +474,13 @@ describe('slack connect', () => {
       const done = await call(from('--bot-token', '-'), env, 'xoxb-of-stdin\n');
       expect([done.code, JSON.parse(done.stdout).slack.connected]).toEqual([0, true]);
       expect(await opened()).toBe('xoxb-of-stdin');
-      expect((await call(from('--bot-token', '-'), env, '')).stderr).toMatch(/\bstandard input: contains no token\n$/);
+      expect((await call(from('--bot-token', '-'), env, '')).stderr).toMatch(/\bstandard input: contains no secret\n$/);
       const endless = await call(from('--bot-token', '-'), env, 'x'.repeat(100_000));
       expect(endless.stderr).toMatch(/\bstandard input is longer than 4096 bytes\n$/);
     });
 
     test.each([
-      ['nothing', '', 'contains no token'],
+      ['nothing', '', 'contains no secret'],
       ['two lines', 'xoxb-one\nxoxb-two\n', 'The bot token must be 1 to 512 printable ASCII characters without spaces'],
       ['too much', 'x'.repeat(4_097), 'is longer than 4096 bytes'],
     ])('rejects a file with %s', async (_, content, why) => {
@@ -531,7 +531,7 @@ describe('help', () => {
     const lists = ['workspace list', 'workspace show', 'user list', 'user show', 'key list', 'key show', 'key rotate'];
     const webhooks = ['webhook list', 'webhook deliveries'];
     const letters = ['dead-letters list', 'dead-letters show', 'dead-letters replay', 'dead-letters discard'];
-    const slack = ['slack connect', 'slack disconnect'];
+    const slack = ['slack connect', 'slack disconnect', 'oidc connect', 'oidc disconnect'];
     for (const name of [...commands, ...keys, ...slack, ...lists, ...webhooks, ...letters]) {
       expect(output).toContain(name);
       const one = await runAdmin([...name.split(' '), '--help'], env);

@@ -246,7 +246,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     expect(page.url()).toBe(`${origin}/app/`);
     await page.goto('about:blank');
     await page.goto(link);
-    await page.getByText('This link does not work').waitFor();
+    await page.getByText('You are not signed in').waitFor();
   });
 
   test('who may not change something sees why', async () => {

@@ -14,6 +14,7 @@ import {
   type Receiver,
   startReceiver,
   startSlack,
+  TEST_SECRET_KEYS,
   testServers,
 } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
@@ -609,6 +610,11 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
       await client.send('POST', '/app/session', undefined, headers);
     }
+    await links.connectOidc({
+      ...{ workspace: 'acme', issuer: 'https://idp.internal', clientId: 'x', clientSecret: 'x', createsViewers: true },
+      secretKeys: TEST_SECRET_KEYS,
+    });
+    for (const path of ['/app/session', '/app/oidc']) await client.send('GET', path);
     // One that nobody uses.
     await links.createLoginLink({ workspace: 'acme', email });
     await own(`

@@ -4,14 +4,19 @@ import { createRoot } from 'react-dom/client';
 import './ui/tokens.css';
 import { ApiError, signIn } from './api/client.ts';
 import { queryClient } from './api/hooks.ts';
-import { SignedOut } from './pages/signed-out.tsx';
+import { refusalText, SignedOut } from './pages/signed-out.tsx';
 import { router } from './router.tsx';
 
 const LINK = '/app/sign-in';
 
 async function start(): Promise<void> {
   const root = createRoot(document.getElementById('root') as HTMLElement);
-  const { pathname, hash } = window.location;
+  const { pathname, hash, search } = window.location;
+  const refused = new URLSearchParams(search).get('refused');
+  if (pathname === LINK && refused !== null) {
+    root.render(<SignedOut reason={refusalText(refused)} />);
+    return;
+  }
   if (pathname === LINK && hash.length > 1) {
     // A link works once: it must not stay in the history.
     window.history.replaceState(null, '', '/app/');

@@ -31,11 +31,17 @@ export function browserName(userAgent: string): string {
   return `${nameIn(BROWSERS, '/') ?? 'Browser'}${system === undefined ? '' : ` on ${system}`}`;
 }
 
-/** The cookie of sessions. Browsers take the prefix `__Host-` only over HTTPS. */
-export const sessionCookie = (isSecure: boolean) => {
-  const name = isSecure ? '__Host-tocsin' : 'tocsin';
+/**
+ * A cookie that scripts cannot read. Browsers take the prefix `__Host-` only over HTTPS.
+ * @param options `lifetime` in milliseconds
+ */
+export const browserCookie = (options: { name: string; lifetime: number; isSecure: boolean }) => {
+  const { lifetime, isSecure } = options;
+  const name = `${isSecure ? '__Host-' : ''}${options.name}`;
+  const header = (value: string, seconds: number) =>
+    `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
-    /** The token in a Cookie header. */
+    /** The value in a Cookie header. */
     read: (header: string | undefined): string | undefined =>
       header
         ?.split(';')
@@ -43,9 +49,14 @@ export const sessionCookie = (isSecure: boolean) => {
         .find((pair) => pair.startsWith(`${name}=`))
         ?.slice(name.length + 1),
     /** A Set-Cookie header. */
-    set: (token: string): string =>
-      `${name}=${token}; Path=/; Max-Age=${SESSION_LIFETIME / 1_000}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`,
+    set: (value: string): string => header(value, lifetime / 1_000),
+    /** The same that removes the cookie. */
+    clear: (): string => header('', 0),
   };
 };
+
+/** The cookie with the token of a session. */
+export const sessionCookie = (isSecure: boolean) =>
+  browserCookie({ name: 'tocsin', lifetime: SESSION_LIFETIME, isSecure });
 
 export type SessionCookie = ReturnType<typeof sessionCookie>;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DomainError } from '@tocsin/http';
 import type { PublicPage, PublicPages } from './public-pages.ts';
-import { SESSION_PATH } from './session-requests.ts';
+import { SIGN_IN_PATHS } from './session-requests.ts';
 import { staticContent } from './static-content.ts';
 
 /** What `infra/console` builds. */
@@ -41,7 +41,8 @@ export function consolePages(folder = BUILT): PublicPages {
   }
   const page = isBuilt ? indexPage(folder) : notBuilt;
   const isPage = (target: string) =>
-    target === '/app' || (target.startsWith('/app/') && target !== SESSION_PATH && !target.startsWith('/app/assets/'));
+    target === '/app' ||
+    (target.startsWith('/app/') && !SIGN_IN_PATHS.has(target) && !target.startsWith('/app/assets/'));
   return {
     has: (target) => assets.has(target) || isPage(target),
     get: (target) => assets.get(target) ?? (isPage(target) ? page : undefined),

@@ -18,15 +18,15 @@ import { type HostRules, slugOf } from '../domain/host.ts';
 import type { Operation, Resource, RouteTable } from '../domain/route-table.ts';
 import type { Forwarder } from './forwarder.ts';
 import { checkFraming } from './framing.ts';
-import { browserName, idleSince, type SessionCookie } from '../domain/session.ts';
+import { idleSince, type SessionCookie } from '../domain/session.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
-import type { SignIn } from '../usecases/sign-in.ts';
-import { bearerOf, checkSameOrigin, credentials, SESSION_PATH } from './session-requests.ts';
+import { checkSameOrigin, credentials, SIGN_IN_PATHS } from './session-requests.ts';
+import type { SignIn } from './sign-in.ts';
 import type { Caller, Identities } from './identities.ts';
 import type { Identity } from '../store/identity-store.ts';
 import type { PublicPage, PublicPages } from './public-pages.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { openRequestContext, type RequestContext } from './request-context.ts';
+import { methodNotAllowed, openRequestContext, type RequestContext } from './request-context.ts';
 
 export interface PublicHandlerDependencies {
   hosts: HostRules;
@@ -34,7 +34,7 @@ export interface PublicHandlerDependencies {
   identities: Identities;
   uses: Pick<KeyUses, 'record' | 'find'>;
   cookie: SessionCookie;
-  signIn: (input: SignIn) => Promise<{ token: string }>;
+  signIn: SignIn;
   limits: RateLimits;
   /** Bytes of one request body. */
   maxBodyBytes: number;
@@ -84,7 +84,10 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
 
   const host = requestedHost(context, dependencies.trustedProxies);
   const slug = slugOf(host, dependencies.hosts);
-  if (target.path === SESSION_PATH) return beginSession(context, { host, slug }, dependencies);
+  if (SIGN_IN_PATHS.has(target.path)) {
+    await dependencies.limits.anonymous(response, clientNetworkOf(request, dependencies.trustedProxies));
+    return dependencies.signIn(context, { host, slug });
+  }
   const caller =
     (await findCaller(context, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
   const { identity } = caller;
@@ -141,20 +144,6 @@ async function findCaller(
   return isValid ? caller : undefined;
 }
 
-/** Signs a browser in with the link's token as the bearer (contract: Sessions). */
-async function beginSession(
-  { request, response, method, requestId }: RequestContext,
-  { host, slug }: { host: string; slug: string | undefined },
-  { limits, trustedProxies, cookie, signIn }: PublicHandlerDependencies,
-): Promise<void> {
-  await limits.anonymous(response, clientNetworkOf(request, trustedProxies));
-  if (method !== 'POST') throw methodNotAllowed(method, ['POST']);
-  checkSameOrigin(request, host);
-  const link = bearerOf(request.headers.authorization) ?? '';
-  const { token } = await signIn({ link, slug, browser: browserName(request.headers['user-agent'] ?? ''), requestId });
-  response.writeHead(204, { 'Set-Cookie': cookie.set(token) }).end();
-}
-
 /**
  * Refuses a request without a valid token. The request is counted first: when its address has no requests left, the
  * response is the same whether the workspace exists or not, and nothing is looked up.
@@ -199,9 +188,6 @@ function checkOperation({ target, method, operation }: RequestContext, resource:
   if (operation === undefined) throw methodNotAllowed(method, resource.allow);
   return operation;
 }
-
-const methodNotAllowed = (method: string, allow: readonly string[]) =>
-  new DomainError('method_not_allowed', `The path does not allow ${method}`, { headers: { Allow: allow.join(', ') } });
 
 async function servePage(
   page: PublicPage,

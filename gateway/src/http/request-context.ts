@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WorkspaceContext } from '@tocsin/contracts';
-import { REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
+import { DomainError, REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
 import type { Context } from '@tocsin/runtime';
 import type { Wait } from '../clients/upstream.ts';
 import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
@@ -56,6 +56,9 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     wait: undefined,
   };
 }
+
+export const methodNotAllowed = (method: string, allow: readonly string[]) =>
+  new DomainError('method_not_allowed', `The path does not allow ${method}`, { headers: { Allow: allow.join(', ') } });
 
 export const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -4,8 +4,13 @@ import { isRead } from '../clients/upstream.ts';
 import type { SessionCookie } from '../domain/session.ts';
 import type { TokenKind } from '../domain/token.ts';
 
-/** The path where a link begins a session. The console's page is below it, so it is outside of the API. */
+/** The path where a link begins a session. It is beside the console's pages, outside of the API. */
 export const SESSION_PATH = '/app/session';
+/** Where a sign-in by the provider of the workspace begins, and where the provider sends the browser back to. */
+export const OIDC_PATH = '/app/oidc';
+export const OIDC_CALLBACK_PATH = `${OIDC_PATH}/callback`;
+
+export const SIGN_IN_PATHS: ReadonlySet<string> = new Set([SESSION_PATH, OIDC_PATH, OIDC_CALLBACK_PATH]);
 
 /** The token of a request and what it must be: an Authorization header has a key's, a cookie a session's. */
 export function credentials(

@@ -1,4 +1,5 @@
 import { ConfigError, parseSecretKeys } from '@tocsin/runtime';
+import { countUnopenedSecrets } from '../../../gateway/src/administration.ts';
 import { countUnopenedTokens } from '../../../services/incident/src/administration.ts';
 import { countUnopened } from '../../../services/webhook/src/administration.ts';
 import { type Check, type Finding, note, ok, problem } from './check.ts';
@@ -27,6 +28,10 @@ export const SECRET_CHECK: Check = {
     await tryWith('incident', findings, async () => {
       const tokens = await countUnopenedTokens(database('incident'), { secretKeys, limit: LIMIT });
       report('Slack tokens', tokens, 'bring the key back, or connect Slack again');
+    });
+    await tryWith('gateway', findings, async () => {
+      const secrets = await countUnopenedSecrets(database('gateway'), { secretKeys, limit: LIMIT });
+      report('client secrets of OIDC', secrets, 'bring the key back, or connect the providers again');
     });
     return findings.some(({ status }) => status === 'problem')
       ? findings

@@ -81,6 +81,15 @@ export async function signIn(token: string): Promise<void> {
   if (!response.ok) throw new ApiError(response.status, parse(await response.text()) ?? {});
 }
 
+/** Whether people of this workspace sign in by a provider. */
+export async function hasProvider(): Promise<boolean> {
+  try {
+    return ((await (await fetch('/app/session')).json()) as { oidc?: boolean }).oidc === true;
+  } catch {
+    return false;
+  }
+}
+
 type QueryValue = string | number | boolean | undefined;
 
 /** A query string; values of a list are repeated. */
