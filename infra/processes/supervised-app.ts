@@ -19,9 +19,9 @@ export interface SupervisedAppOptions {
 /**
  * New objects get 24 MiB at most instead of 48, as in the images: nearly all objects of a request are garbage by the next
  * collection. With a limit below 2 GiB, the heap grows less between two full collections; an app needs a small part of
- * it. In a container, V8 derives a limit from that of the container.
+ * it. In a container, V8 derives a limit from that of the container. Options of the environment come after these, and win.
  */
-const NODE_ARGUMENTS = ['--max-semi-space-size=8', '--max-old-space-size=1024', '--import', '@tocsin/tracing'];
+const NODE_OPTIONS = '--max-semi-space-size=8 --max-old-space-size=1024';
 
 /** Instead of eight arenas for each processor, of which every thread of a process would fill its own. As in the images. */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };
@@ -88,9 +88,9 @@ export async function superviseApp({ print, ...options }: SupervisedAppOptions):
  * process dies, its channel to the app closes, and the app stops by itself.
  */
 function spawnApp({ name, env, sharesOutput }: Omit<SupervisedAppOptions, 'print'>): ChildProcess {
-  return spawn(process.execPath, [...NODE_ARGUMENTS, path.join(APPS[name].folder, 'src/main.ts')], {
+  return spawn(process.execPath, ['--import', '@tocsin/tracing', path.join(APPS[name].folder, 'src/main.ts')], {
     cwd: ROOT,
-    env: { ...env, ...ALLOCATOR },
+    env: { ...env, ...ALLOCATOR, NODE_OPTIONS: `${NODE_OPTIONS} ${env['NODE_OPTIONS'] ?? ''}` },
     detached: true,
     stdio: ['ignore', sharesOutput ? 'inherit' : 'pipe', 'pipe', 'ipc'],
   });

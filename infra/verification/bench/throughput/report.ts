@@ -109,6 +109,8 @@ export function render({ machine, date, cases, calls, tail, memory, growth, repl
       ['what', 'value'],
       [
         ['events a second from the outbox to the feed, which no subscription wants', number(tail.recorded)],
+        ['CPU of RabbitMQ for one of them, µs', number(tail.broker.tocsin)],
+        ['CPU of RabbitMQ for a message of that size between two bare channels, µs', number(tail.broker.bare)],
         [`201 → receiver, p50 of ${tail.delivery.count}, ms`, number(tail.delivery.p50)],
         ['201 → receiver, p99, ms', number(tail.delivery.p99)],
       ],
