@@ -56,15 +56,15 @@ async function importAll(client: Client): Promise<number> {
   let pauses = 0;
   for (let first = 0; first < incidents;) {
     const items = Array.from({ length: Math.min(BATCH, incidents - first) }, (_, index) => item(first + index));
-    const { status, headers, text, body } = await client.post('/api/v1/imports/incidents', { incidents: items });
-    if (status === 429) {
+    const answer = await client.post('/api/v1/imports/incidents', { incidents: items });
+    if (answer.status === 429) {
       pauses += 1;
-      await delay(Number(headers.get('Retry-After')) * 1_000);
+      await delay(Number(answer.headers.get('Retry-After')) * 1_000);
       continue;
     }
-    if (status !== 200) throw new Error(`an import got ${status}: ${text}`);
-    const { results } = body as { results: { outcome: string }[] };
-    if (results.some(({ outcome }) => outcome !== 'created')) throw new Error(`not all were created: ${text}`);
+    if (answer.status !== 200) throw new Error(`an import got ${answer.status}: ${answer.text}`);
+    const { results } = answer.body as { results: { outcome: string }[] };
+    if (results.some(({ outcome }) => outcome !== 'created')) throw new Error(`not all were created: ${answer.text}`);
     first += items.length;
     if (first % 10_000 === 0) console.error(`${first} incidents`);
   }
