@@ -6,14 +6,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeStartFailure } from '@tocsin/runtime';
 import { httpClient } from '@tocsin/testing';
-import { createVictim } from '../../attacks/create-victim.ts';
-import { startMeasuring } from '../../attacks/measure.ts';
-import type { VictimSummary } from '../../attacks/messages.ts';
-import { INCIDENT_ROUTES } from '../../attacks/routes.ts';
-import { startVictims } from '../../attacks/victims-process.ts';
-import { quantile } from '../../quantile.ts';
-import { findServers, releaseServers } from '../../servers/find-servers.ts';
-import { startTarget, type Target } from '../../systems/target.ts';
+import { createVictim } from './create-victim.ts';
+import { startMeasuring } from './measure.ts';
+import type { VictimSummary } from './messages.ts';
+import { INCIDENT_ROUTES } from './routes.ts';
+import { startVictims } from './victims-process.ts';
+import { quantile } from '../quantile.ts';
+import { findServers, releaseServers } from '../servers/find-servers.ts';
+import { startTarget, type Target } from '../systems/target.ts';
 
 const [incidents = 100_000] = process.argv.slice(2).map(Number);
 const EVENTS = 20;
