@@ -113,6 +113,7 @@ async function createWorld(
     env,
     receiver,
     tokens: [],
+    sessions: [],
     records: new Map(),
     previous: {},
     workspace: { id: 0, slug: SLUG, is_demo: false },

@@ -60,6 +60,8 @@ export interface World {
   env: Environment;
   receiver: Receiver;
   tokens: string[];
+  /** Cookies of sessions. */
+  sessions: string[];
   records: Map<string, Recorded>;
   previous: Partial<Round>;
   workspace: { id: number; slug: string; is_demo: boolean };

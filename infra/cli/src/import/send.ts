@@ -84,6 +84,10 @@ async function* batchesOf(
     for (const item of converted.items) {
       const size = Buffer.byteLength(JSON.stringify(item));
       const own = weightOf(item);
+      if (own > MAX_WEIGHT || size > MAX_BYTES) {
+        onUnsent({ id: converted.id, field: 'values', message: 'Are more than one request of an import takes' });
+        break;
+      }
       if (batch.items.length === MAX_ITEMS || weight + own > MAX_WEIGHT || bytes + size > MAX_BYTES) {
         yield batch;
         batch = { items: [], incidents: 0 };

@@ -87,6 +87,38 @@ export const pageAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'statistics',
+    what: 'statistics of 100,000 incidents of 400 days (by SQL), by day and by month, some filtered, 8 at once',
+    expects: [200],
+    run: async (context) => {
+      const workspace = await context.createWorkspace();
+      const { id } = await createIncident(context, workspace, { service: 'checkout' });
+      const count = context.choose(100_000, 10_000);
+      const created = `original.created_at - copy * interval '${(400 * 86_400) / count} seconds'`;
+      await copyIncident(context, workspace, {
+        id,
+        count,
+        set: {
+          created_at: created,
+          service: `'service-' || copy % 1000`,
+          first_responded_at: `${created} + copy * interval '1 second'`,
+          recovered_at: `${created} + copy * interval '2 seconds'`,
+        },
+      });
+      const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+      const queries = [
+        `bucket=day&created_from=${daysAgo(399)}`,
+        `bucket=month&created_from=${daysAgo(399 * 30)}`,
+        `bucket=day&created_from=${daysAgo(399)}&q=checkout`,
+        `bucket=week&created_from=${daysAgo(399 * 7)}&active_only=true&unassigned_team=true`,
+      ];
+      await context.begin();
+      await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+        context.send(workspace, { path: `/api/v1/incidents/statistics?${queries[number % queries.length] ?? ''}` }),
+      );
+    },
+  },
+  {
     name: 'many-filter-values',
     what: 'lists with as many values of one filter as a query can hold: 6,000 services or teams, 8 at once',
     expects: [200, 400],
