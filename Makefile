@@ -37,15 +37,18 @@ migrate: install ## Create or update the database, roles and schemas (DATABASE_U
 admin: install ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
 	@$(RUN) admin -- $(ARGS)
 
-# All tests wait for much of their time, those of the first tier for most of it: two processors are enough for this
-# number of workers.
+# Tests wait for each other's processes: two processors are busy with this number of workers.
 .PHONY: test
 test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
-	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system attacks
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some
 	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-3} $(RUN) test -- $(ARGS) --selectProjects system
+
+.PHONY: test-attacks
+test-attacks: install ## Run the short attacks by themselves, the third tier
+	@$(RUN) test -- --selectProjects attacks
 
 .PHONY: bench
 bench: install ## Measure Tocsin beside one bare process on the same tables (ARGS="--only get --rounds 3"; PEERS=1)

@@ -24,6 +24,8 @@ export default {
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(*.api|*.system).test.ts']),
     project('api', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.api.test.ts'], servers),
-    project('system', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/*.system.test.ts'], servers),
+    project('system', ['<rootDir>/{gateway,services/*,shared/*,infra}/test/**/!(attacks).system.test.ts'], servers),
+    // By themselves: beside other tests, the victims would notice those.
+    project('attacks', ['<rootDir>/infra/test/attacks.system.test.ts'], servers),
   ],
 };
