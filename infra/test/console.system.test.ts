@@ -20,7 +20,7 @@ const PICTURES = path.join(ROOT, 'docs/console');
 /** Bytes of everything that the first visit loads. */
 const MAX_BYTES = 200_000;
 
-/** Every screen, with a text that is there once it has its data. */
+/** Every screen, with a text that is there once it has its data, and a box that is checked before. */
 const SCREENS = {
   incidents: ['/', 'Checkout answers slowly'],
   archived: ['/?view=archived', 'Nothing is archived'],
@@ -29,13 +29,15 @@ const SCREENS = {
   missing: ['/incidents/999999999', 'There is nothing here'],
   statistics: ['/statistics?span="90"', 'Time to recovery by team'],
   catalog: ['/catalog', 'Takes the money'],
+  restore: ['/catalog', 'Old shop', 'Show archived'],
+  team: ['/catalog/teams/1', 'person-1@acme.example'],
   fields: ['/fields', 'Root cause'],
   webhooks: ['/webhooks', 'No webhook so far'],
   users: ['/users', 'person-1@acme.example'],
   keys: ['/keys', 'This one'],
   configuration: ['/configuration', 'Service tiers'],
   start: ['/start', 'Verify the webhook'],
-} as const;
+} as const satisfies Record<string, readonly [at: string, text: string, box?: string]>;
 type Screen = keyof typeof SCREENS;
 
 /** The pictures in docs/console. */
@@ -46,6 +48,8 @@ const SHOWN: readonly [Screen, 'light' | 'dark', 'wide' | 'narrow'][] = [
   ['incident', 'dark', 'wide'],
   ['incident', 'light', 'narrow'],
   ['statistics', 'light', 'wide'],
+  ['restore', 'light', 'wide'],
+  ['team', 'dark', 'wide'],
   ['users', 'light', 'wide'],
   ['keys', 'dark', 'wide'],
   ['configuration', 'light', 'wide'],
@@ -67,6 +71,10 @@ describeWithServersAndBrowser('the console in a browser', () => {
     origin = `http://acme.localhost:${port}`;
     await addSampleData(workspaceApi({ baseUrl: system.url, host: `acme.localhost:${port}`, token: client.token }));
     await addHistory(system);
+    const { service } = (await client.post('/api/v1/services', { name: 'Old shop' })).body;
+    await client.delete(`/api/v1/services/${service.id}`);
+    const { user } = (await client.get('/api/v1/me')).body;
+    await client.post('/api/v1/teams/1/members', { user_id: user.id, role: 'lead' });
     browser = await launchBrowser();
   }, 300_000);
   afterAll(async () => {
@@ -93,8 +101,9 @@ describeWithServersAndBrowser('the console in a browser', () => {
   };
   const declare = async (title: string) => (await client.post('/api/v1/incidents', { title })).body.incident;
   const show = async (page: Page, screen: Screen) => {
-    const [at, text] = SCREENS[screen];
+    const [at, text, box] = SCREENS[screen] as readonly [string, string, string?];
     await page.goto(`${origin}/app${at}`);
+    if (box !== undefined) await page.getByLabel(box).first().check();
     await page.getByText(text).first().waitFor();
   };
   const findings = async (page: Page) => {
@@ -249,6 +258,68 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByText('You are not signed in').waitFor();
   });
 
+  test('who is signed out is offered the provider of the workspace', async () => {
+    const workspace = ['--workspace', 'acme'];
+    const registration = ['--client-id', 'tocsin', '--client-secret', 'secret-of-the-client'];
+    await system.admin('oidc', 'connect', ...workspace, '--issuer', 'https://id.acme.example', ...registration);
+    opened = await openPage(browser, `${origin}/app/`);
+    const { page } = opened;
+    const link = page.getByRole('link', { name: 'Sign in with your organization' });
+    await link.waitFor();
+    expect(await link.getAttribute('href')).toBe('/app/oidc');
+    expect(await findings(page)).toEqual([]);
+    await system.admin('oidc', 'disconnect', ...workspace);
+    await page.reload();
+    await page.getByText('Ask an operator for a link').waitFor();
+    expect(await link.count()).toBe(0);
+  });
+
+  test('a team gets a member, who becomes its lead and leaves', async () => {
+    const { id } = (await client.post('/api/v1/teams', { name: 'Night shift' })).body.team;
+    const roles = async () =>
+      (await client.get(`/api/v1/teams/${id}/members`)).body.members.map(({ role }: { role: string }) => role);
+    const page = await open('/catalog');
+    await page.getByRole('link', { name: 'Night shift: 0 members' }).click();
+    await page.getByText('No member so far').waitFor();
+    await page.getByRole('button', { name: 'Add member' }).click();
+    await page.getByLabel('Who?').selectOption('Person 1, person-1@acme.example');
+    expect(await findings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('cell', { name: 'Member', exact: true }).waitFor();
+    expect(await roles()).toEqual(['member']);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Role').selectOption('Lead');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'Lead', exact: true }).waitFor();
+    expect(await roles()).toEqual(['lead']);
+    await page.getByRole('link', { name: 'Services and teams' }).click();
+    await page.getByRole('link', { name: 'Night shift: 1 member' }).click();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No member so far').waitFor();
+    expect(await roles()).toEqual([]);
+  });
+
+  test('what is archived is found and restored', async () => {
+    const page = await open();
+    for (const [list, at, body] of [
+      ['services', '/catalog', { name: 'Retired service' }],
+      ['teams', '/catalog', { name: 'Retired team' }],
+      ['custom-fields', '/fields', { name: 'Retired field', field_type: 'string' }],
+    ] as const) {
+      await client.post(`/api/v1/${list}`, body);
+      await page.goto(`${origin}/app${at}`);
+      const row = page.getByRole('row').filter({ hasText: body.name });
+      await row.getByRole('button', { name: 'Archive' }).click();
+      await row.waitFor({ state: 'detached' });
+      for (const box of await page.getByLabel('Show archived').all()) await box.check();
+      await row.getByText('Archived', { exact: true }).waitFor();
+      expect(await row.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+      await row.getByRole('button', { name: 'Restore' }).click();
+      await row.getByRole('button', { name: 'Edit' }).waitFor();
+      expect(await row.getByText('Archived', { exact: true }).count()).toBe(0);
+    }
+  });
+
   test('who may not change something sees why', async () => {
     await system.as({ role: 'viewer', seat: 'none' });
     const { body } = await client.get('/api/v1/settings/users?role=viewer');
@@ -258,6 +329,9 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByRole('link', { name: 'Checkout answers slowly' }).click();
     await page.getByRole('heading', { name: 'Checkout answers slowly' }).waitFor();
     expect(await page.getByRole('button', { name: /^(Resolve|Edit)/ }).count()).toBe(0);
+    await page.goto(`${origin}/app/catalog/teams/1`);
+    await page.getByText('person-1@acme.example').waitFor();
+    expect(await page.getByRole('button', { name: /^(Add|Edit|Remove)/ }).count()).toBe(0);
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByText('You cannot see this page').waitFor();
     expect(await findings(page)).toEqual([]);

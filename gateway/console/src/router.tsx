@@ -9,6 +9,7 @@ import { KeysPage } from './pages/keys.tsx';
 import { Shell } from './pages/shell.tsx';
 import { StartPage } from './pages/start.tsx';
 import { readStatisticsSearch, StatisticsPage } from './pages/statistics.tsx';
+import { TeamPage } from './pages/team.tsx';
 import { UsersPage } from './pages/users.tsx';
 import { WebhooksPage } from './pages/webhooks.tsx';
 import { Empty, Page } from './ui/ui.tsx';
@@ -29,6 +30,7 @@ const routes = [
   createRoute({ getParentRoute, path: '/incidents/$id', component: IncidentPage }),
   createRoute({ getParentRoute, path: '/statistics', validateSearch: readStatisticsSearch, component: StatisticsPage }),
   createRoute({ getParentRoute, path: '/catalog', component: CatalogPage }),
+  createRoute({ getParentRoute, path: '/catalog/teams/$id', component: TeamPage }),
   createRoute({ getParentRoute, path: '/fields', component: FieldsPage }),
   createRoute({ getParentRoute, path: '/webhooks', component: WebhooksPage }),
   createRoute({ getParentRoute, path: '/users', component: UsersPage }),

@@ -7,7 +7,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, query, read, type Write, write } from './client.ts';
-import type { CustomField, Me, Pagination, Severity, Status, Team, Tier, User } from './types.ts';
+import type { CustomField, Me, Member, Pagination, Severity, Status, Team, Tier, User } from './types.ts';
 
 const MINUTE = 60_000;
 
@@ -84,6 +84,9 @@ export const refresh = async (...paths: readonly string[]): Promise<void> =>
     predicate: ({ queryKey: [path] }) => paths.some((each) => String(path).startsWith(each)),
   });
 
+/** The list that a path begins with: `/teams` of `/teams/1/members/2`. */
+export const listOf = (path: string): string => path.split(/\/\d/)[0] ?? path;
+
 /** @param changes what a write makes old */
 export const useWrite = <Body>(...changes: readonly string[]) =>
   useMutation<Body, ApiError, Write>({
@@ -107,6 +110,7 @@ export function useAccess() {
 }
 
 export const useTeams = () => useAll<Team>('/teams', 'teams');
+export const useMembers = (path: string) => useAll<Member>(path, 'members');
 export const usePeople = () => useAll<User>('/settings/users', 'users');
 export const useServices = () => useAll<{ name: string; slug: string }>('/services', 'services');
 export const useFields = () => useAll<CustomField>('/custom-fields', 'fields');

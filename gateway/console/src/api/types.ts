@@ -116,6 +116,13 @@ export interface Team {
   archived_at?: string;
 }
 
+export interface Member {
+  user_id: number;
+  name: string;
+  email: string;
+  role: 'member' | 'lead';
+}
+
 export interface CustomField {
   id: number;
   revision: number;

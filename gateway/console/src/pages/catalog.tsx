@@ -1,11 +1,10 @@
-import { useState } from 'react';
-import { useAccess, useList, useTeams, useTiers, useWrite } from '../api/hooks.ts';
-import type { Pagination, Service, Team } from '../api/types.ts';
+import { Link } from '@tanstack/react-router';
+import { useAccess, useTeams, useTiers } from '../api/hooks.ts';
+import type { Service, Team } from '../api/types.ts';
+import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
-import { EditDialog } from '../ui/edit-dialog.tsx';
-import { Named, Table } from '../ui/table.tsx';
-import { sayError } from '../ui/toast.tsx';
-import { Badge, Button, Card, css as ui, Empty, Input, Loaded, More, Page, Select, TextArea } from '../ui/ui.tsx';
+import { NAME, ResourceList } from '../ui/resource-list.tsx';
+import { Badge, css as ui, Empty, Input, Page, Select, TextArea } from '../ui/ui.tsx';
 
 export function CatalogPage() {
   return (
@@ -20,80 +19,27 @@ export function CatalogPage() {
 
 function Services() {
   const { canManageServices } = useAccess();
-  const [text, setText] = useState('');
-  const [edited, setEdited] = useState<Service | 'new'>();
   const tiers = useTiers();
-  const archive = useWrite('/services');
-  const list = useList<{ services: Service[]; pagination: Pagination }>('/services', { q: text });
-  const tierOf = (key: string) => tiers.find((tier) => tier.key === key)?.label ?? key;
   return (
-    <Card
+    <ResourceList<Service>
       title="Services"
-      actions={
-        <>
-          <Input
-            bare
-            label="Search services"
-            type="search"
-            placeholder="Search"
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-          {canManageServices && (
-            <Button small icon="plus" onClick={() => setEdited('new')}>
-              Service
-            </Button>
-          )}
-        </>
+      path="/services"
+      property="services"
+      search={{ label: 'Search services', none: 'No service matches' }}
+      create="Service"
+      canChange={canManageServices}
+      editor={(service, onClose) => <ServiceDialog service={service} onClose={onClose} />}
+      empty={
+        <Empty title="No service so far" icon="services">
+          A service brings its team to every incident that names it.
+        </Empty>
       }
-    >
-      <Loaded query={list}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ services }) => services);
-          if (rows.length === 0) {
-            return text === '' ? (
-              <Empty title="No service so far" icon="services">
-                A service brings its team to every incident that names it.
-              </Empty>
-            ) : (
-              <Empty title="No service matches" icon="search" />
-            );
-          }
-          return (
-            <Table
-              columns={[
-                ['Name', ({ name, description, slug }) => <Named name={name} about={description ?? slug} />],
-                ['Tier', ({ tier }) => <Badge>{tierOf(tier)}</Badge>],
-                ['Team', ({ owner_team_name: team }) => team ?? <span className={ui.muted}>none</span>],
-              ]}
-              rows={rows}
-              keyOf={({ id }) => id}
-              actions={
-                canManageServices &&
-                ((service) => (
-                  <>
-                    <Button kind="quiet" small onClick={() => setEdited(service)}>
-                      Edit
-                    </Button>
-                    <Button
-                      kind="quiet"
-                      small
-                      onClick={() =>
-                        archive.mutate({ method: 'DELETE', path: `/services/${service.id}` }, { onError: sayError })
-                      }
-                    >
-                      Archive
-                    </Button>
-                  </>
-                ))
-              }
-            />
-          );
-        }}
-      </Loaded>
-      <More list={list} />
-      {edited && <ServiceDialog service={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
-    </Card>
+      columns={[
+        NAME,
+        ['Tier', ({ tier }) => <Badge>{tiers.find(({ key }) => key === tier)?.label ?? tier}</Badge>],
+        ['Team', ({ owner_team_name: team }) => team ?? <span className={ui.muted}>none</span>],
+      ]}
+    />
   );
 }
 
@@ -110,9 +56,7 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
         description: service?.description ?? '',
       }}
       request={({ name, tier, team, description }) => ({
-        method: service === undefined ? 'POST' : 'PATCH',
-        path: service === undefined ? '/services' : `/services/${service.id}`,
-        ...(service !== undefined && { revision: service.revision }),
+        ...saveTo('/services', service),
         body: {
           name,
           ...(tier !== '' && { tier }),
@@ -158,58 +102,31 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
 
 function Teams() {
   const { canManageTeams } = useAccess();
-  const [edited, setEdited] = useState<Team | 'new'>();
-  const archive = useWrite('/teams');
-  const list = useList<{ teams: Team[]; pagination: Pagination }>('/teams');
   return (
-    <Card
+    <ResourceList<Team>
       title="Teams"
-      actions={
-        canManageTeams && (
-          <Button small icon="plus" onClick={() => setEdited('new')}>
-            Team
-          </Button>
-        )
-      }
-    >
-      <Loaded query={list}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ teams }) => teams);
-          if (rows.length === 0) return <Empty title="No team so far" icon="users" />;
-          return (
-            <Table
-              columns={[
-                ['Name', ({ name, description, slug }) => <Named name={name} about={description ?? slug} />],
-                ['Members', ({ member_count: members = 0 }) => plural(members, 'member')],
-              ]}
-              rows={rows}
-              keyOf={({ id }) => id}
-              actions={
-                canManageTeams &&
-                ((team) => (
-                  <>
-                    <Button kind="quiet" small onClick={() => setEdited(team)}>
-                      Edit
-                    </Button>
-                    <Button
-                      kind="quiet"
-                      small
-                      onClick={() =>
-                        archive.mutate({ method: 'DELETE', path: `/teams/${team.id}` }, { onError: sayError })
-                      }
-                    >
-                      Archive
-                    </Button>
-                  </>
-                ))
-              }
-            />
-          );
-        }}
-      </Loaded>
-      <More list={list} />
-      {edited && <TeamDialog team={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
-    </Card>
+      path="/teams"
+      property="teams"
+      create="Team"
+      canChange={canManageTeams}
+      editor={(team, onClose) => <TeamDialog team={team} onClose={onClose} />}
+      empty={<Empty title="No team so far" icon="users" />}
+      columns={[
+        NAME,
+        [
+          'Members',
+          ({ id, name, member_count: count = 0 }) => (
+            <Link
+              to="/catalog/teams/$id"
+              params={{ id: String(id) }}
+              aria-label={`${name}: ${plural(count, 'member')}`}
+            >
+              {plural(count, 'member')}
+            </Link>
+          ),
+        ],
+      ]}
+    />
   );
 }
 
@@ -218,9 +135,7 @@ const TeamDialog = ({ team, onClose }: { team: Team | undefined; onClose: () => 
     title={team === undefined ? 'New team' : `Edit ${team.name}`}
     initial={{ name: team?.name ?? '', description: team?.description ?? '' }}
     request={({ name, description }) => ({
-      method: team === undefined ? 'POST' : 'PATCH',
-      path: team === undefined ? '/teams' : `/teams/${team.id}`,
-      ...(team !== undefined && { revision: team.revision }),
+      ...saveTo('/teams', team),
       body: { name, description: description === '' ? null : description },
     })}
     onClose={onClose}

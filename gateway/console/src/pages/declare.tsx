@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useConfiguration, useServices, useWrite } from '../api/hooks.ts';
 import type { Incident } from '../api/types.ts';
-import { Button, Dialog, Form, Input, Select } from '../ui/ui.tsx';
+import { Dialog, Form, Input, Select } from '../ui/ui.tsx';
 
 /** Three fields; everything else can wait until the incident exists. */
 export function DeclareDialog({ onClose }: { onClose: () => void }) {
@@ -34,18 +34,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="Declare an incident" onClose={onClose}>
-      <Form
-        error={declare.error}
-        onSubmit={submit}
-        actions={
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={declare.isPending}>
-              Declare
-            </Button>
-          </>
-        }
-      >
+      <Form error={declare.error} label="Declare" busy={declare.isPending} onSubmit={submit} onClose={onClose}>
         <Input
           label="What is happening?"
           name="title"

@@ -2,7 +2,7 @@ import { type SubmitEvent, type ReactNode, useId, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import type { CustomField } from '../api/types.ts';
 import { fromLocalInput, toLocalInput, toText } from '../ui/format.ts';
-import { Button, css as ui, Input, type Options, Select, TextArea } from '../ui/ui.tsx';
+import { Button, Check, css as ui, Input, type Options, Select, TextArea } from '../ui/ui.tsx';
 import css from './editable.module.css';
 import { optionsOf } from './incident-filters.ts';
 
@@ -143,14 +143,12 @@ export const severalEditor =
     <fieldset className={css.several}>
       <legend className={ui.hidden}>{label}</legend>
       {options.map(([key, text]) => (
-        <label key={key} className={ui.check}>
-          <input
-            type="checkbox"
-            checked={value.includes(key)}
-            onChange={({ target }) => set(target.checked ? [...value, key] : value.filter((each) => each !== key))}
-          />
-          {text}
-        </label>
+        <Check
+          key={key}
+          label={text}
+          checked={value.includes(key)}
+          onChange={({ target }) => set(target.checked ? [...value, key] : value.filter((each) => each !== key))}
+        />
       ))}
     </fieldset>
   );

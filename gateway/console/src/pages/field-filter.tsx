@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { CustomField } from '../api/types.ts';
-import { Button, Dialog, Form, Input, Select } from '../ui/ui.tsx';
+import { Dialog, Form, Input, Select } from '../ui/ui.tsx';
 import { type FieldFilter, filterValue, OPERATORS, optionsOf } from './incident-filters.ts';
 
 const INPUT_TYPES: Partial<Record<CustomField['field_type'], string>> = { number: 'number', date: 'date' };
@@ -31,15 +31,10 @@ export function FieldFilterForm({
     <Dialog title="Filter by a custom field" onClose={onClose}>
       <Form
         error={null}
+        label="Add filter"
+        disabled={value === undefined}
         onSubmit={() => value !== undefined && onAdd({ slug, operator: chosen, value })}
-        actions={
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" disabled={value === undefined}>
-              Add filter
-            </Button>
-          </>
-        }
+        onClose={onClose}
       >
         <Select
           label="Field"

@@ -212,6 +212,8 @@ function Verbs({ incident, isOver }: { incident: Incident; isOver: boolean }) {
         <Dialog title={`${LABELS[asked]} ${incident.human_id}`} onClose={close}>
           <Form
             error={change.error}
+            label={LABELS[asked]}
+            busy={change.isPending}
             onSubmit={() =>
               send(
                 asked,
@@ -219,14 +221,7 @@ function Verbs({ incident, isOver }: { incident: Incident; isOver: boolean }) {
                 asked === 'reopen' ? 'open again' : `${asked}d`,
               )
             }
-            actions={
-              <>
-                <Button onClick={close}>Cancel</Button>
-                <Button type="submit" kind="primary" busy={change.isPending}>
-                  {LABELS[asked]}
-                </Button>
-              </>
-            }
+            onClose={close}
           >
             <TextArea
               label="Note for the timeline"

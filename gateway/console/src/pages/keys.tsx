@@ -1,25 +1,12 @@
 import { useState } from 'react';
-import { useList, useMe, useNameOf, useWrite } from '../api/hooks.ts';
-import type { ApiKey, Pagination, Session } from '../api/types.ts';
+import { useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import type { ApiKey, Session } from '../api/types.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
-import { Named, Table } from '../ui/table.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { Named } from '../ui/table.tsx';
 import { sayError } from '../ui/toast.tsx';
-import {
-  Ago,
-  Badge,
-  Button,
-  Card,
-  Confirm,
-  css as ui,
-  Dialog,
-  Empty,
-  Input,
-  Loaded,
-  More,
-  Page,
-  Secret,
-} from '../ui/ui.tsx';
+import { Ago, Badge, Button, Check, Confirm, css as ui, Empty, Input, Page, SecretDialog } from '../ui/ui.tsx';
 
 const KEYS = '/settings/api-keys';
 const SESSIONS = '/settings/sessions';
@@ -46,17 +33,9 @@ export function KeysPage() {
       </div>
       {isCreating && <NewKey onToken={setToken} onClose={() => setCreating(false)} />}
       {token !== undefined && (
-        <Dialog title="The token of the key" onClose={() => setToken(undefined)}>
-          <div className={ui.form}>
-            <p>Copy it now: it is not shown again.</p>
-            <Secret label="Token" value={token} />
-            <div className={ui.actions}>
-              <Button kind="primary" onClick={() => setToken(undefined)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <SecretDialog title="The token of the key" label="Token" value={token} onClose={() => setToken(undefined)}>
+          Copy it now: it is not shown again.
+        </SecretDialog>
       )}
     </Page>
   );
@@ -66,7 +45,6 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
   const nameOf = useNameOf();
   const act = useWrite<{ token?: string }>(KEYS);
   const [revoked, setRevoked] = useState<ApiKey>();
-  const list = useList<{ api_keys: ApiKey[]; pagination: Pagination }>(KEYS);
   const send = (key: ApiKey, verb: 'rotate' | 'revoke') =>
     act.mutate(
       { path: `${KEYS}/${key.id}/${verb}`, ...(verb === 'rotate' && { body: { overlap_hours: 1 } }) },
@@ -79,44 +57,37 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
       },
     );
   return (
-    <Card title="API keys">
-      <Loaded query={list}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ api_keys: keys }) => keys);
-          if (rows.length === 0) return <Empty title="No key so far" icon="key" />;
-          return (
-            <Table
-              columns={[
-                ['Name', ({ name, prefix }) => <Named name={name} about={<code>{prefix}…</code>} />],
-                ['Acts for', ({ user_id: id }) => nameOf(id)],
-                ['Scopes', ({ scopes }) => <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>],
-                ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
-                ['State', (key) => (hasEnded(key) ? <Badge>Ended</Badge> : <Badge tone="good">Valid</Badge>)],
-              ]}
-              rows={rows}
-              keyOf={({ id }) => id}
-              actions={(key) =>
-                !hasEnded(key) && (
-                  <>
-                    <Button
-                      kind="quiet"
-                      small
-                      title="A new token; the old one stays valid for an hour"
-                      onClick={() => send(key, 'rotate')}
-                    >
-                      Replace
-                    </Button>
-                    <Button kind="quiet" small onClick={() => setRevoked(key)}>
-                      Revoke
-                    </Button>
-                  </>
-                )
-              }
-            />
-          );
-        }}
-      </Loaded>
-      <More list={list} />
+    <>
+      <ResourceList<ApiKey>
+        title="API keys"
+        path={KEYS}
+        property="api_keys"
+        empty={<Empty title="No key so far" icon="key" />}
+        columns={[
+          ['Name', ({ name, prefix }) => <Named name={name} about={<code>{prefix}…</code>} />],
+          ['Acts for', ({ user_id: id }) => nameOf(id)],
+          ['Scopes', ({ scopes }) => <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>],
+          ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
+          ['State', (key) => (hasEnded(key) ? <Badge>Ended</Badge> : <Badge tone="good">Valid</Badge>)],
+        ]}
+        actions={(key) =>
+          !hasEnded(key) && (
+            <>
+              <Button
+                kind="quiet"
+                small
+                title="A new token; the old one stays valid for an hour"
+                onClick={() => send(key, 'rotate')}
+              >
+                Replace
+              </Button>
+              <Button kind="quiet" small onClick={() => setRevoked(key)}>
+                Revoke
+              </Button>
+            </>
+          )
+        }
+      />
       {revoked && (
         <Confirm
           title={`Revoke ${revoked.name}?`}
@@ -129,7 +100,7 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
           Programs with this key are refused within a second. This cannot be undone.
         </Confirm>
       )}
-    </Card>
+    </>
   );
 }
 
@@ -155,18 +126,16 @@ function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClos
           <fieldset className={ui.scopes}>
             <legend className={ui.label}>It may</legend>
             {scopes.map((scope) => (
-              <label key={scope} className={ui.check}>
-                <input
-                  type="checkbox"
-                  checked={draft.scopes.includes(scope)}
-                  onChange={({ target }) =>
-                    set({
-                      scopes: target.checked ? [...draft.scopes, scope] : draft.scopes.filter((each) => each !== scope),
-                    })
-                  }
-                />
-                <code>{scope}</code>
-              </label>
+              <Check
+                key={scope}
+                label={<code>{scope}</code>}
+                checked={draft.scopes.includes(scope)}
+                onChange={({ target }) =>
+                  set({
+                    scopes: target.checked ? [...draft.scopes, scope] : draft.scopes.filter((each) => each !== scope),
+                  })
+                }
+              />
             ))}
           </fieldset>
         </>
@@ -177,34 +146,18 @@ function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClos
 
 function Sessions() {
   const nameOf = useNameOf();
-  const end = useWrite(SESSIONS);
-  const list = useList<{ sessions: Session[]; pagination: Pagination }>(SESSIONS);
   return (
-    <Card title="Sessions">
-      <Loaded query={list} rows={2}>
-        {({ pages }) => (
-          <Table
-            columns={[
-              ['Browser', ({ name, current }) => <Named name={name} about={current && 'This one'} />],
-              ['Signed in', ({ user_id: id }) => nameOf(id)],
-              ['Since', ({ created_at: time }) => <Ago time={time} />],
-              ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
-            ]}
-            rows={pages.flatMap(({ sessions }) => sessions)}
-            keyOf={({ id }) => id}
-            actions={({ id }) => (
-              <Button
-                kind="quiet"
-                small
-                onClick={() => end.mutate({ path: `${SESSIONS}/${id}/revoke` }, { onError: sayError })}
-              >
-                End
-              </Button>
-            )}
-          />
-        )}
-      </Loaded>
-      <More list={list} />
-    </Card>
+    <ResourceList<Session>
+      title="Sessions"
+      path={SESSIONS}
+      property="sessions"
+      act={({ id }) => ['End', { path: `${SESSIONS}/${id}/revoke` }]}
+      columns={[
+        ['Browser', ({ name, current }) => <Named name={name} about={current && 'This one'} />],
+        ['Signed in', ({ user_id: id }) => nameOf(id)],
+        ['Since', ({ created_at: time }) => <Ago time={time} />],
+        ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
+      ]}
+    />
   );
 }

@@ -1,103 +1,40 @@
-import { useState } from 'react';
-import { useAccess, useList, useWrite } from '../api/hooks.ts';
-import { type Pagination, type Role, ROLES, type User } from '../api/types.ts';
-import { EditDialog } from '../ui/edit-dialog.tsx';
+import { useAccess } from '../api/hooks.ts';
+import { type Role, ROLES, type User } from '../api/types.ts';
+import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
-import { Named, Table } from '../ui/table.tsx';
-import { sayError } from '../ui/toast.tsx';
-import { Badge, Button, Card, Check, css as ui, Empty, Input, Loaded, More, Page, Select } from '../ui/ui.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { Named } from '../ui/table.tsx';
+import { Badge, Check, css as ui, Input, Select } from '../ui/ui.tsx';
 
 const PATH = '/settings/users';
 
 export function UsersPage() {
   const { canManage, user: own } = useAccess();
-  const [text, setText] = useState('');
-  const [edited, setEdited] = useState<User | 'new'>();
-  const change = useWrite(PATH);
-  const list = useList<{ users: User[]; pagination: Pagination }>(PATH, { q: text });
   return (
-    <Page
+    <ResourceList<User>
       title="People"
       lead="Who takes part, what they may do, and which programs act for them."
-      actions={
-        <>
-          <Input
-            bare
-            label="Search people"
-            type="search"
-            placeholder="Search"
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-          {canManage && (
-            <Button kind="primary" icon="plus" onClick={() => setEdited('new')}>
-              Invite
-            </Button>
-          )}
-        </>
-      }
-    >
-      <Card>
-        <Loaded query={list}>
-          {({ pages }) => {
-            const rows = pages.flatMap(({ users }) => users);
-            if (rows.length === 0) return <Empty title="Nobody matches" icon="search" />;
-            return (
-              <Table
-                columns={[
-                  [
-                    'Name',
-                    ({ id, name, email }) => <Named name={id === own?.id ? `${name} (you)` : name} about={email} />,
-                  ],
-                  ['Role', ({ role }) => formatName(role)],
-                  [
-                    'Seat',
-                    ({ seat }) =>
-                      seat === 'responder' ? (
-                        <Badge tone="good">Responder</Badge>
-                      ) : (
-                        <span className={ui.muted}>Reads only</span>
-                      ),
-                  ],
-                  ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
-                ]}
-                rows={rows}
-                keyOf={({ id }) => id}
-                actions={
-                  canManage &&
-                  ((user) => (
-                    <>
-                      <Button kind="quiet" small onClick={() => setEdited(user)}>
-                        Edit
-                      </Button>
-                      <Button
-                        kind="quiet"
-                        small
-                        onClick={() =>
-                          change.mutate(
-                            {
-                              method: 'PATCH',
-                              path: `${PATH}/${user.id}`,
-                              revision: user.revision,
-                              body: { active: !user.active },
-                            },
-                            { onError: sayError },
-                          )
-                        }
-                      >
-                        {user.active ? 'Deactivate' : 'Activate'}
-                      </Button>
-                    </>
-                  ))
-                }
-              />
-            );
-          }}
-        </Loaded>
-        <More list={list} />
-      </Card>
-      {edited && <UserDialog user={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
-    </Page>
+      path={PATH}
+      property="users"
+      search={{ label: 'Search people', none: 'Nobody matches' }}
+      create="Invite"
+      canChange={canManage}
+      editor={(user, onClose) => <UserDialog user={user} onClose={onClose} />}
+      act={(user) => [
+        user.active ? 'Deactivate' : 'Activate',
+        { ...saveTo(PATH, user), body: { active: !user.active } },
+      ]}
+      columns={[
+        ['Name', ({ id, name, email }) => <Named name={id === own?.id ? `${name} (you)` : name} about={email} />],
+        ['Role', ({ role }) => formatName(role)],
+        [
+          'Seat',
+          ({ seat }) =>
+            seat === 'responder' ? <Badge tone="good">Responder</Badge> : <span className={ui.muted}>Reads only</span>,
+        ],
+        ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
+      ]}
+    />
   );
 }
 
@@ -115,9 +52,7 @@ function UserDialog({ user, onClose }: { user: User | undefined; onClose: () => 
         isResponder: user?.seat !== 'none',
       }}
       request={({ name, email, role, isResponder }) => ({
-        method: user === undefined ? 'POST' : 'PATCH',
-        path: user === undefined ? PATH : `${PATH}/${user.id}`,
-        ...(user !== undefined && { revision: user.revision }),
+        ...saveTo(PATH, user),
         body: { name, role, seat: isResponder ? 'responder' : 'none', ...(user === undefined && { email }) },
       })}
       onClose={onClose}

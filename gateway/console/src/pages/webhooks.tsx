@@ -11,13 +11,12 @@ import {
   Card,
   Confirm,
   css as ui,
-  Dialog,
   Empty,
   Input,
   Loaded,
   NoPermission,
   Page,
-  Secret,
+  SecretDialog,
 } from '../ui/ui.tsx';
 
 const PATH = '/settings/webhooks';
@@ -117,17 +116,9 @@ export function WebhooksPage() {
         </EditDialog>
       )}
       {secret !== undefined && (
-        <Dialog title="The signing secret" onClose={() => setSecret(undefined)}>
-          <div className={ui.form}>
-            <p>Give it to the receiver, then verify. It is not shown again.</p>
-            <Secret label="Secret" value={secret} />
-            <div className={ui.actions}>
-              <Button kind="primary" onClick={() => setSecret(undefined)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <SecretDialog title="The signing secret" label="Secret" value={secret} onClose={() => setSecret(undefined)}>
+          Give it to the receiver, then verify. It is not shown again.
+        </SecretDialog>
       )}
     </Page>
   );

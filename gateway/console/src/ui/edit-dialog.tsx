@@ -1,11 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import type { Write } from '../api/client.ts';
-import { refresh, useWrite } from '../api/hooks.ts';
-import { Button, Dialog, Form } from './ui.tsx';
+import { listOf, refresh, useWrite } from '../api/hooks.ts';
+import { Dialog, Form } from './ui.tsx';
+
+/** The request that creates a resource in a list, or changes one on the revision that is shown. */
+export const saveTo = (path: string, row: { id: number; revision: number } | undefined): Write =>
+  row === undefined ? { path } : { method: 'PATCH', path: `${path}/${row.id}`, revision: row.revision };
 
 /**
  * A dialogue that creates or changes one resource.
- * @param request is made of the draft; its path is refreshed afterwards
+ * @param request is made of the draft; its list is refreshed afterwards
  */
 export function EditDialog<Draft, Reply>({
   title,
@@ -31,7 +35,7 @@ export function EditDialog<Draft, Reply>({
     const sent = request(draft);
     write.mutate(sent, {
       onSuccess: (reply) => {
-        void refresh(sent.path.replace(/\/\d+$/, ''));
+        void refresh(listOf(sent.path));
         onClose();
         onDone?.(reply);
       },
@@ -39,18 +43,7 @@ export function EditDialog<Draft, Reply>({
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form
-        error={write.error}
-        onSubmit={submit}
-        actions={
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={write.isPending}>
-              {label}
-            </Button>
-          </>
-        }
-      >
+      <Form error={write.error} label={label} busy={write.isPending} onSubmit={submit} onClose={onClose}>
         {write.error?.status === 412 && <p>Somebody changed it meanwhile. Close this, and look at their version.</p>}
         {children(draft, (change) => setDraft({ ...draft, ...change }))}
       </Form>

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { css } from './ui.tsx';
 
+export type Columns<Row> = readonly (readonly [name: string, cell: (row: Row) => ReactNode])[];
+
 /** A table; the last column has actions if `actions` is given. */
 export function Table<Row>({
   columns,
@@ -8,7 +10,7 @@ export function Table<Row>({
   keyOf,
   actions,
 }: {
-  columns: readonly (readonly [name: string, cell: (row: Row) => ReactNode])[];
+  columns: Columns<Row>;
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   actions?: ((row: Row) => ReactNode) | false | undefined;

@@ -121,24 +121,30 @@ export function Select({
   );
 }
 
-export const Check = ({ label, ...rest }: ComponentProps<'input'> & { label: string }) => (
+export const Check = ({ label, ...rest }: ComponentProps<'input'> & { label: ReactNode }) => (
   <label className={css.check}>
     <input type="checkbox" {...rest} />
     {label}
   </label>
 );
 
-/** A form whose refusal is shown at the field that it names, or else above the buttons. */
+/** The form of a dialogue. A refusal is shown at the field that it names, or else above the buttons. */
 export function Form({
   error,
+  label,
   onSubmit,
+  onClose,
   children,
-  actions,
+  ...state
 }: {
   error: ApiError | null;
+  /** What the button says that submits. */
+  label: string;
+  busy?: boolean;
+  disabled?: boolean;
   onSubmit: () => void;
+  onClose: () => void;
   children: ReactNode;
-  actions: ReactNode;
 }) {
   return (
     <Refused.Provider value={error}>
@@ -156,7 +162,12 @@ export function Form({
             {error.field === undefined ? error.message : `${error.field}: ${error.message}`}
           </p>
         )}
-        <div className={css.actions}>{actions}</div>
+        <div className={css.actions}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" {...state}>
+            {label}
+          </Button>
+        </div>
       </form>
     </Refused.Provider>
   );
@@ -373,22 +384,44 @@ export const More = ({
   );
 
 /** A secret that is shown once. */
-export function Secret({ value, label }: { value: string; label: string }) {
+export function SecretDialog({
+  title,
+  label,
+  value,
+  onClose,
+  children,
+}: {
+  title: string;
+  label: string;
+  value: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
   const [copied, setCopied] = useState(false);
   return (
-    <div className={css.field}>
-      <span className={css.label}>{label}</span>
-      <code className={css.secret}>{value}</code>
-      <div>
-        <Button
-          small
-          icon={copied ? 'check' : 'copy'}
-          onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
-        >
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
+    <Dialog title={title} onClose={onClose}>
+      <div className={css.form}>
+        <p>{children}</p>
+        <div className={css.field}>
+          <span className={css.label}>{label}</span>
+          <code className={css.secret}>{value}</code>
+          <div>
+            <Button
+              small
+              icon={copied ? 'check' : 'copy'}
+              onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          </div>
+        </div>
+        <div className={css.actions}>
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
       </div>
-    </div>
+    </Dialog>
   );
 }
 
@@ -412,18 +445,7 @@ export function Confirm({
 }) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form
-        error={error}
-        onSubmit={onConfirm}
-        actions={
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={busy}>
-              {label}
-            </Button>
-          </>
-        }
-      >
+      <Form error={error} label={label} busy={busy} onSubmit={onConfirm} onClose={onClose}>
         <p>{children}</p>
       </Form>
     </Dialog>

@@ -1,0 +1,90 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useAccess, useGet, useMembers, usePeople } from '../api/hooks.ts';
+import type { Member, Team } from '../api/types.ts';
+import { EditDialog } from '../ui/edit-dialog.tsx';
+import { formatName } from '../ui/format.ts';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { Named } from '../ui/table.tsx';
+import { Empty, Loaded, Select } from '../ui/ui.tsx';
+
+const route = getRouteApi('/catalog/teams/$id');
+
+/** A team's members. */
+export function TeamPage() {
+  const { id } = route.useParams();
+  const { canManageTeams } = useAccess();
+  const team = `/teams/${encodeURIComponent(id)}`;
+  const query = useGet<{ team: Team }>(team);
+  const path = `${team}/members`;
+  return (
+    <Loaded query={query} heading="h1">
+      {({ team: { name, archived_at: archived } }) => (
+        <ResourceList<Member>
+          title={name}
+          lead={
+            archived === undefined
+              ? 'Who is in the team. The role in it gives no permission.'
+              : 'The team is archived: its members can be changed once it is restored.'
+          }
+          path={path}
+          property="members"
+          create="Add member"
+          canChange={canManageTeams && archived === undefined}
+          editor={(member, onClose) => <MemberDialog path={path} member={member} onClose={onClose} />}
+          act={({ user_id: user }) => ['Remove', { method: 'DELETE', path: `${path}/${user}` }]}
+          empty={<Empty title="No member so far" icon="users" />}
+          columns={[
+            ['Name', (member) => <Named name={member.name} about={member.email} />],
+            ['Role', ({ role }) => formatName(role)],
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function MemberDialog({ path, member, onClose }: { path: string; member: Member | undefined; onClose: () => void }) {
+  const { data: people = [] } = usePeople();
+  const { data: members = [] } = useMembers(path);
+  const others = people.filter(({ id, active }) => active && members.every(({ user_id: user }) => user !== id));
+  return (
+    <EditDialog
+      title={member === undefined ? 'Add a member' : `Edit ${member.name}`}
+      label={member === undefined ? 'Add' : 'Save'}
+      initial={{ user: '', role: member?.role ?? 'member' }}
+      request={({ user, role }) =>
+        member === undefined
+          ? { path, body: { user_id: Number(user) || undefined, role } }
+          : { method: 'PATCH', path: `${path}/${member.user_id}`, body: { role } }
+      }
+      onClose={onClose}
+    >
+      {(draft, set) => (
+        <>
+          {member === undefined && (
+            <Select
+              label="Who?"
+              name="user_id"
+              options={[
+                ['', 'Choose somebody'],
+                ...others.map(({ id, name, email }) => [String(id), `${name}, ${email}`] as const),
+              ]}
+              value={draft.user}
+              onChange={({ target }) => set({ user: target.value })}
+            />
+          )}
+          <Select
+            label="Role"
+            name="role"
+            options={[
+              ['member', 'Member'],
+              ['lead', 'Lead'],
+            ]}
+            value={draft.role}
+            onChange={({ target }) => set({ role: target.value as Member['role'] })}
+          />
+        </>
+      )}
+    </EditDialog>
+  );
+}

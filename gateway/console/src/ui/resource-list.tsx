@@ -1,0 +1,146 @@
+import { type ReactNode, useState } from 'react';
+import type { Write } from '../api/client.ts';
+import { listOf, useList, useWrite } from '../api/hooks.ts';
+import type { Pagination } from '../api/types.ts';
+import { type Columns, Named, Table } from './table.tsx';
+import { sayError } from './toast.tsx';
+import { Badge, Button, Card, Check, Empty, Input, Loaded, More, Page } from './ui.tsx';
+
+/** A member of a team is known by the user. */
+type Resource = { id: number; archived_at?: string } | { user_id: number; archived_at?: string };
+
+const idOf = (row: Resource): number => ('id' in row ? row.id : row.user_id);
+
+/** A list of the API, and what may be done with its rows; a page of its own if it has a `lead`, else a card. */
+export function ResourceList<Row extends Resource>({
+  title,
+  lead,
+  path,
+  property,
+  columns,
+  empty,
+  search,
+  create,
+  canChange = true,
+  editor,
+  act,
+  actions,
+}: {
+  title: string;
+  lead?: string;
+  path: string;
+  /** The property of the API's pages that has the rows. */
+  property: string;
+  columns: Columns<Row>;
+  empty?: ReactNode;
+  search?: { label: string; none: string };
+  /** The button that opens the editor of a new row. */
+  create?: string;
+  canChange?: boolean;
+  editor?: (row: Row | undefined, onClose: () => void) => ReactNode;
+  /** The second button of a row; by default rows are archived and restored. */
+  act?: (row: Row) => readonly [label: string, request: Write];
+  /** All buttons of a row, instead. */
+  actions?: (row: Row) => ReactNode;
+}) {
+  const [text, setText] = useState('');
+  const [hasArchived, setHasArchived] = useState(false);
+  const [edited, setEdited] = useState<Row | 'new'>();
+  const write = useWrite(listOf(path));
+  const list = useList<Record<string, unknown> & { pagination: Pagination }>(path, {
+    q: text,
+    include_archived: hasArchived || undefined,
+  });
+  const archiveOrRestore = (row: Row): readonly [string, Write] =>
+    row.archived_at === undefined
+      ? ['Archive', { method: 'DELETE', path: `${path}/${idOf(row)}` }]
+      : ['Restore', { path: `${path}/${idOf(row)}/restore` }];
+  const buttons = (row: Row) => {
+    const [label, request] = (act ?? archiveOrRestore)(row);
+    return (
+      <>
+        {editor && row.archived_at === undefined && (
+          <Button kind="quiet" small onClick={() => setEdited(row)}>
+            Edit
+          </Button>
+        )}
+        <Button kind="quiet" small onClick={() => write.mutate(request, { onError: sayError })}>
+          {label}
+        </Button>
+      </>
+    );
+  };
+  const head = (
+    <>
+      {!act && !actions && (
+        <Check label="Show archived" checked={hasArchived} onChange={({ target }) => setHasArchived(target.checked)} />
+      )}
+      {search && (
+        <Input
+          bare
+          label={search.label}
+          type="search"
+          placeholder="Search"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      )}
+      {create && canChange && (
+        <Button
+          kind={lead === undefined ? 'normal' : 'primary'}
+          small={lead === undefined}
+          icon="plus"
+          onClick={() => setEdited('new')}
+        >
+          {create}
+        </Button>
+      )}
+    </>
+  );
+  const body = (
+    <>
+      <Loaded query={list}>
+        {({ pages }) => {
+          const rows = pages.flatMap((page) => page[property] as Row[]);
+          if (rows.length === 0) return search && text !== '' ? <Empty title={search.none} icon="search" /> : empty;
+          return <Table columns={columns} rows={rows} keyOf={idOf} actions={canChange && (actions ?? buttons)} />;
+        }}
+      </Loaded>
+      <More list={list} />
+    </>
+  );
+  const dialog = edited && editor?.(edited === 'new' ? undefined : edited, () => setEdited(undefined));
+  return lead === undefined ? (
+    <Card title={title} actions={head}>
+      {body}
+      {dialog}
+    </Card>
+  ) : (
+    <Page title={title} lead={lead} actions={head}>
+      <Card>{body}</Card>
+      {dialog}
+    </Page>
+  );
+}
+
+/** The column of the names of what can be archived. */
+export const NAME = [
+  'Name',
+  ({ name, slug, description, archived_at: archived }: Described) => (
+    <Named
+      name={
+        <>
+          {name} {archived && <Badge>Archived</Badge>}
+        </>
+      }
+      about={description ?? slug}
+    />
+  ),
+] as const;
+
+interface Described {
+  name: string;
+  slug: string;
+  description?: string;
+  archived_at?: string;
+}
