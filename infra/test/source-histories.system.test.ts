@@ -42,17 +42,22 @@ describeWithServers('a history that moves', () => {
   });
 
   /** Fetches with the faults of an API; the command is killed in the middle, and starts again. */
-  async function fetchInTwo(api: FakeApi, source: string, env: TocsinSettings) {
-    const args = ['import', source, 'fetch', path.join(folder, source), '--url', api.url, '--since', '2020-01-01'];
-    const first = startTocsin(env, args);
-    await eventually(() => api.counts.requests > 60);
-    first.kill('SIGKILL');
-    await once(first, 'close');
-    const { answers, fetched } = await run(env, ...args.slice(1));
-    expect(fetched).toBeLessThan(answers);
-    expect(api.counts).toMatchObject({ writes: 0, cut: expect.any(Number) });
-    expect(Math.min(api.counts.cut, api.counts.refused, api.counts.failed)).toBeGreaterThan(0);
-    expect(await run(env, ...args.slice(1))).toMatchObject({ incidents: answersOf(source), fetched: 0 });
+  async function fetchInTwo(start: () => Promise<FakeApi>, source: string, env: TocsinSettings) {
+    const api = await start();
+    try {
+      const args = ['import', source, 'fetch', path.join(folder, source), '--url', api.url, '--since', '2020-01-01'];
+      const first = startTocsin(env, args);
+      await eventually(() => api.counts.requests > 60);
+      first.kill('SIGKILL');
+      await once(first, 'close');
+      const { answers, fetched } = await run(env, ...args.slice(1));
+      expect(fetched).toBeLessThan(answers);
+      expect(api.counts).toMatchObject({ writes: 0, cut: expect.any(Number) });
+      expect(Math.min(api.counts.cut, api.counts.refused, api.counts.failed)).toBeGreaterThan(0);
+      expect(await run(env, ...args.slice(1))).toMatchObject({ incidents: answersOf(source), fetched: 0 });
+    } finally {
+      await api.stop();
+    }
   }
   // Opsgenie has deleted one meanwhile.
   const answersOf = (source: string) => (source === 'opsgenie' ? SIZE - 1 : SIZE);
@@ -109,12 +114,7 @@ describeWithServers('a history that moves', () => {
   test(
     'moves from PagerDuty',
     async () => {
-      const api = await startPagerDuty(past, 200);
-      try {
-        await fetchInTwo(api, 'pagerduty', PAGERDUTY_ENV);
-      } finally {
-        await api.stop();
-      }
+      await fetchInTwo(async () => startPagerDuty(past, 200), 'pagerduty', PAGERDUTY_ENV);
       const open = [
         'severity P0',
         'severity none',
@@ -134,12 +134,7 @@ describeWithServers('a history that moves', () => {
   test(
     'moves from Opsgenie',
     async () => {
-      const api = await startOpsgenie(past, 200);
-      try {
-        await fetchInTwo(api, 'opsgenie', OPSGENIE_ENV);
-      } finally {
-        await api.stop();
-      }
+      await fetchInTwo(async () => startOpsgenie(past, 200), 'opsgenie', OPSGENIE_ENV);
       const open = [
         'severity P0',
         'severity none',

@@ -4,7 +4,6 @@
  * noticed. Argument: how many incidents, by default 100,000. Needs Linux, PostgreSQL, RabbitMQ and Redis.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeStartFailure } from '@tocsin/runtime';
 import { httpClient } from '@tocsin/testing';
 import { createVictim } from './create-victim.ts';
 import { startMeasuring } from './measure.ts';
@@ -12,8 +11,8 @@ import type { VictimSummary } from './messages.ts';
 import { INCIDENT_ROUTES } from './routes.ts';
 import { startVictims } from './victims-process.ts';
 import { quantile } from '../quantile.ts';
-import { findServers, releaseServers } from '../servers/find-servers.ts';
-import { startTarget, type Target } from '../systems/target.ts';
+import { runOnTarget } from '../systems/run-on-target.ts';
+import type { Target } from '../systems/target.ts';
 
 const [incidents = 100_000] = process.argv.slice(2).map(Number);
 const EVENTS = 20;
@@ -145,19 +144,4 @@ async function run(target: Target): Promise<void> {
   console.log(`export: ${(await exportSpeed(target, token, host)).toFixed(0)} incidents a second`);
 }
 
-try {
-  await findServers();
-  try {
-    const target = await startTarget('services');
-    try {
-      await run(target);
-    } finally {
-      await target.stop();
-    }
-  } finally {
-    await releaseServers();
-  }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+await runOnTarget(run);

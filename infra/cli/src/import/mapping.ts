@@ -51,32 +51,22 @@ export async function readWorkspace(tocsin: Tocsin, signal: AbortSignal): Promis
   const users = await collect(tocsin.users.list({ limit: 100 }, options));
   const byName = <Row, Value>(rows: readonly Row[], nameOf: (row: Row) => string[], valueOf: (row: Row) => Value) =>
     new Map(rows.flatMap((row) => nameOf(row).map((name): [string, Value] => [normalized(name), valueOf(row)])));
+  const byLabel = (rows: readonly { label: string; key: string }[]) =>
+    byName(
+      rows,
+      ({ label, key }) => [label, key],
+      ({ key }) => key,
+    );
+  const bySlug = <Row extends { name: string; slug: string }, Value>(
+    rows: readonly Row[],
+    valueOf: (row: Row) => Value,
+  ) => byName(rows, ({ name, slug }) => [name, slug], valueOf);
   return {
-    statuses: byName(
-      statuses,
-      ({ key, label }) => [label, key],
-      ({ key }) => key,
-    ),
-    severities: byName(
-      severities,
-      ({ key, label }) => [label, key],
-      ({ key }) => key,
-    ),
-    teams: byName(
-      teams,
-      ({ name, slug }) => [name, slug],
-      ({ slug }) => slug,
-    ),
-    services: byName(
-      services,
-      ({ name, slug }) => [name, slug],
-      ({ slug }) => slug,
-    ),
-    fields: byName(
-      fields,
-      ({ name, slug }) => [name, slug],
-      ({ slug, field_type: type }) => ({ slug, type }),
-    ),
+    statuses: byLabel(statuses),
+    severities: byLabel(severities),
+    teams: bySlug(teams, ({ slug }) => slug),
+    services: bySlug(services, ({ slug }) => slug),
+    fields: bySlug(fields, ({ slug, field_type: type }) => ({ slug, type })),
     emails: new Set(users.map(({ email }) => email.toLowerCase())),
   };
 }

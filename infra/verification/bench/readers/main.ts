@@ -4,14 +4,13 @@
  * RabbitMQ and Redis.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeStartFailure } from '@tocsin/runtime';
 import { eventually, openEventStream, type StreamReader } from '@tocsin/testing';
 import type { AppName } from '../../../apps.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { memoryOf } from '../../systems/processes.ts';
 import { send } from '../../systems/send.ts';
-import { startTarget, type Target } from '../../systems/target.ts';
-import { findServers, releaseServers } from '../../servers/find-servers.ts';
+import { runOnTarget } from '../../systems/run-on-target.ts';
+import type { Target } from '../../systems/target.ts';
 
 const [readers = 1_000, workspaces = 12] = process.argv.slice(2).map(Number);
 /** Milliseconds in which nothing happens. */
@@ -108,19 +107,4 @@ async function run(target: Target): Promise<void> {
   });
 }
 
-try {
-  await findServers();
-  try {
-    const target = await startTarget('services');
-    try {
-      await run(target);
-    } finally {
-      await target.stop();
-    }
-  } finally {
-    await releaseServers();
-  }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+await runOnTarget(run);

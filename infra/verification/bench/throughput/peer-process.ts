@@ -14,6 +14,8 @@ interface ParseServer {
 type Express = http.RequestListener & { use(path: string, app: unknown): void };
 
 const folder = process.argv[2] ?? '.';
+// It writes logs there as soon as it is loaded.
+process.chdir(folder);
 const load = createRequire(path.join(folder, 'package.json'));
 const { ParseServer } = load('parse-server') as {
   ParseServer: new (options: Readonly<Record<string, unknown>>) => ParseServer;
@@ -28,7 +30,6 @@ const parse = new ParseServer({
   masterKey: 'bench',
   serverURL: `http://127.0.0.1:${port}/parse`,
   allowClientClassCreation: true,
-  logsFolder: path.join(folder, 'logs'),
   logLevel: 'error',
   silent: true,
 });
