@@ -12,6 +12,7 @@ import {
 } from '@tocsin/contracts';
 import { z } from 'zod';
 import { EXAMPLES } from './event-examples.ts';
+import { jsonText } from './json-text.ts';
 import { type JsonSchema, mapInner } from './tolerant-schema.ts';
 
 /** Events that Tocsin consumes from other systems; it publishes all others. */
@@ -43,16 +44,14 @@ const nameOf = (type: EventType) => type.replaceAll(/[.-]/g, '_');
 /** The description of the events, from the schemas by which the services validate their messages. */
 export const asyncApiFile = {
   file: 'docs/events/asyncapi.json',
-  generate: async () => json(document()),
+  generate: async () => jsonText(document()),
 };
 
 /** One message of every type, for authors of consumers. */
 export const exampleFiles = TYPES.map((type) => ({
   file: `docs/events/examples/${type}.json`,
-  generate: async () => json(EXAMPLES[type]),
+  generate: async () => jsonText(EXAMPLES[type]),
 }));
-
-const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 function document() {
   return {

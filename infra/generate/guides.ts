@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Guides } from '../../gateway/src/description.ts';
 import { ROOT } from '../environment.ts';
+import { jsonText } from './json-text.ts';
 
 /** The sections of docs/contract.md by the tags of the API description that are texts. */
 const GUIDES: Readonly<Record<string, readonly string[]>> = {
@@ -45,7 +46,7 @@ export const guidesFile = {
       guides: Object.entries(GUIDES).map(([name, parts]) => ({ name, description: textOf(parts) })),
       resources: Object.entries(RESOURCES).map(([name, parts]) => ({ name, description: textOf(parts) })),
     };
-    return `${JSON.stringify(guides, undefined, 2)}\n`;
+    return jsonText(guides);
   },
 };
 

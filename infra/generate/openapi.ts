@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { type AnyDocumentation, type Contracts, openApiDocument, type WebhookDocumentation } from '@tocsin/http';
 import { type AppName, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
+import { jsonText } from './json-text.ts';
 
 interface DocumentationModule {
   documentation: Readonly<Record<string, AnyDocumentation>>;
@@ -24,7 +25,7 @@ export function openApiFile(service: AppName) {
       const { contracts } = (await load('contracts.ts')) as { contracts: Contracts };
       const { documentation, webhooks } = (await load('documentation.ts')) as DocumentationModule;
       const options = webhooks === undefined ? { documentation } : { documentation, webhooks };
-      return `${JSON.stringify(openApiDocument(service, contracts, options), undefined, 2)}\n`;
+      return jsonText(openApiDocument(service, contracts, options));
     },
   };
 }

@@ -47,7 +47,6 @@ const errorReply = z
   .meta({
     id: 'Error',
     description: 'The body of every response that is not a success',
-    examples: (Object.keys(ERROR_STATUS) as ErrorCode[]).map(errorExample),
   });
 
 /** A header of responses as OpenAPI describes it. */
@@ -113,12 +112,26 @@ export function openApiDocument(
   for (const [type, webhook] of Object.entries(options.webhooks ?? {})) {
     registry.registerWebhook(webhookRequest(type, webhook));
   }
-  return new OpenApiGeneratorV31([{ type: 'schema', schema: errorReply }, ...registry.definitions], {
-    sortComponents: 'alphabetically',
-  }).generateDocument({
+  const definitions = [{ type: 'schema' as const, schema: errorReply }, ...registry.definitions];
+  const document = new OpenApiGeneratorV31(definitions, { sortComponents: 'alphabetically' }).generateDocument({
     openapi: '3.1.0',
     info: { title: `Tocsin: ${service}`, version: '1' },
   });
+  for (const methods of [document.paths, document.webhooks]) shortenParameters(methods ?? {});
+  return document;
+}
+
+/** Removes what parameters say twice: the description of a parameter as that of its schema, and the default of `required`. */
+function shortenParameters(paths: NonNullable<ReturnType<OpenApiGeneratorV31['generateDocument']>['paths']>): void {
+  for (const parameter of Object.values(paths).flatMap(({ get, post, put, patch, delete: remove }) =>
+    [get, post, put, patch, remove].flatMap((operation) => operation?.parameters ?? []),
+  )) {
+    if ('$ref' in parameter) continue;
+    const { schema } = parameter;
+    if (parameter.required === false) delete parameter.required;
+    if (schema !== undefined && 'description' in schema && schema.description === parameter.description)
+      delete schema.description;
+  }
 }
 
 /** Registers the headers, error responses and examples of errors that the contracts use. */
