@@ -44,7 +44,7 @@ test: install ## Run the tests of the first tier, or some with ARGS="-t pattern"
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some
-	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-3} $(RUN) test -- $(ARGS) --selectProjects system
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --selectProjects system
 
 .PHONY: test-attacks
 test-attacks: install ## Run the short attacks by themselves, the third tier

@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import { findChromium } from '@tocsin/testing';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
@@ -63,4 +64,14 @@ export async function openPage(
   });`);
   await page.goto(url);
   return { page, problems, origins, close: async () => context.close() };
+}
+
+/**
+ * The violations that axe finds on a page, or in a part of it. The legacy mode cannot look into frames of other origins,
+ * which our pages do not have, and needs no second page for its report.
+ */
+export async function findViolations(page: Page, part?: string) {
+  // Of what passes, it then describes one element instead of all.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  return (await (part === undefined ? axe : axe.include(part)).analyze()).violations;
 }

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
@@ -12,7 +11,7 @@ import { workspaceApi } from '../demo/api.ts';
 import { addSampleData } from '../demo/sample-data.ts';
 import { ROOT } from '../environment.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
-import { launchBrowser, openPage, type WatchedPage } from './browser.ts';
+import { findViolations, launchBrowser, openPage, type WatchedPage } from './browser.ts';
 
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 360, height: 720 };
@@ -106,13 +105,11 @@ describeWithServersAndBrowser('the console in a browser', () => {
     if (box !== undefined) await page.getByLabel(box).first().check();
     await page.getByText(text).first().waitFor();
   };
-  const findings = async (page: Page) => {
-    const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).analyze();
-    return violations.map(({ id, nodes }) => ({
+  const findings = async (page: Page) =>
+    (await findViolations(page)).map(({ id, nodes }) => ({
       id,
       at: nodes.map(({ target, any }) => `${String(target)} ${any[0]?.message ?? ''}`),
     }));
-  };
 
   describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     test.each([

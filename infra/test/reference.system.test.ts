@@ -1,9 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openReference, type WatchedPage } from './browser.ts';
+import { findViolations, launchBrowser, openReference, type WatchedPage } from './browser.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 describeWithServersAndBrowser('the API reference in a browser', () => {
@@ -39,10 +38,8 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
     expect([...origins]).toEqual([origin]);
   };
   /** @param part a selector; all of the page by default */
-  const expectAccessible = async (shown: Page, part = 'body') => {
-    // Of what passes, it then describes one element instead of all.
-    const axe = new AxeBuilder({ page: shown }).include(part).options({ resultTypes: ['violations'] });
-    const { violations } = await axe.analyze();
+  const expectAccessible = async (shown: Page, part?: string) => {
+    const violations = await findViolations(shown, part);
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ target }) => String(target)) }))).toEqual([]);
   };

@@ -2,12 +2,12 @@ import Sequencer from '@jest/test-sequencer';
 
 /** The longest test files of the first two tiers, in the order in which they start. */
 const LONGEST = [
-  ...['console', 'reference', 'embedded', 'backup', 'growth', 'feed', 'services', 'faults'],
-  ...['rolling-restart', 'consume', 'doctor', 'fuzz', 'statement-plans', 'validate-only', 'shortages', 'broker-loss'],
-  ...['cli', 'transfer', 'relay-order', 'dead-letters', 'events-package'],
-  ...['limits', 'list-model', 'page-bytes', 'admin', 'live-api', 'custom-fields', 'list-rare', 'timeline-model'],
-  ...['upstreams', 'migrate', 'service-keys', 'changes', 'database-deadlines', 'waiting', 'shares', 'slow-receivers'],
-  ...['consumer', 'values-fuzz', 'delivery-log', 'events-model', 'batch-consumer'],
+  ...['console', 'reference', 'consume', 'backup', 'faults', 'growth', 'sdk', 'embedded', 'database-outage', 'feed'],
+  ...['rolling-restart', 'services', 'shortages', 'source-histories', 'chat', 'relay-order', 'broker-outage'],
+  ...['client-packages', 'broker-loss', 'statement-plans', 'traces', 'doctor', 'validate-only', 'fuzz', 'cli'],
+  ...['consumer', 'limits', 'batch-consumer', 'database-deadlines', 'live-api', 'own-operations', 'quotas', 'upstreams'],
+  ...['replica-pages', 'list-model', 'provisioning', 'page-bytes', 'slack-hanging', 'connections', 'slow-receivers'],
+  ...['migrate', 'custom-fields', 'admin', 'waits', 'waiting', 'export', 'list-rare', 'provisioning-stop'],
 ];
 
 /** Runs the longest test files first, so that none of them runs alone at the end. */
