@@ -30,6 +30,8 @@ describeWithServers('doctor', () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-doctor-'));
     env = {
       DATABASE_URL: system.database.adminUrl,
+      // It counts the processes of other tests on the same server, too.
+      DATABASE_POOL_SIZE: '3',
       AMQP_URL: testServers().amqpUrl ?? '',
       REDIS_URL: testServers().redisUrl ?? '',
       TOCSIN_NAMESPACE: system.namespace,

@@ -74,7 +74,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
     TOCSIN_NAMESPACE: namespace,
     DATABASE_URL: database.adminUrl,
-    DATABASE_POOL_SIZE: '5',
+    DATABASE_POOL_SIZE: '4',
     AMQP_URL: options.amqpUrl ?? servers.amqpUrl,
     REDIS_URL: servers.redisUrl,
     RATE_LIMIT_PER_MINUTE: '100000',

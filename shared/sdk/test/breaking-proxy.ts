@@ -19,7 +19,9 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
   const target = new URL(serverUrl);
   const cuts = Object.fromEntries(FATES.map((fate) => [fate, 0])) as Record<Fate, number>;
   let connections = 0;
+  const open = new Set<net.Socket>();
   const server = net.createServer((client) => {
+    open.add(client);
     const fate = FATES[connections % FATES.length] ?? 'before the request';
     connections += 1;
     let requests = 0;
@@ -32,7 +34,10 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
       upstream.end();
     };
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
-    client.once('close', () => upstream.end());
+    client.once('close', () => {
+      open.delete(client);
+      upstream.end();
+    });
     upstream.once('close', () => client.destroy());
     client.on('data', (bytes) => {
       // A small request arrives in one part, and the client sends the next one after the answer.
@@ -56,6 +61,10 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
     cuts,
-    close: async () => new Promise((resolve) => void server.close(() => resolve())),
+    close: async () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const client of open) client.destroy();
+      }),
   };
 }

@@ -26,7 +26,7 @@ describeWithServers('the client and a whole system', () => {
         created.push(incident.id);
       }
     };
-    await Promise.all(Array.from({ length: 50 }, writer));
+    await Promise.all(Array.from({ length: 20 }, writer));
     await proxy.close();
     for (const count of Object.values(proxy.cuts)) expect(count).toBeGreaterThan(20);
 
