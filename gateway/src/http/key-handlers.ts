@@ -1,18 +1,18 @@
 import { parseTimestamp } from '@tocsin/contracts';
-import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
-import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { type Cursors, idempotently } from '@tocsin/http';
+import type { ApiKey } from '../store/key-store.ts';
 import { createKey, type KeyWithToken } from '../usecases/create-key.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
-import { getVisibleKey, visibleOwner } from '../usecases/get-visible-key.ts';
+import { getVisibleKey } from '../usecases/get-visible-key.ts';
 import { revokeKey } from '../usecases/revoke-key.ts';
 import { rotateKey } from '../usecases/rotate-key.ts';
 import { type Dependencies, runCommand, runCreate } from '../usecases/run-command.ts';
 import { setKey } from '../usecases/set-key.ts';
 import { contracts, type GatewayApi } from './contracts.ts';
+import { keyPages } from './key-pages.ts';
 import type { SealedTokens } from './sealed-tokens.ts';
 import { keyView } from './views.ts';
 
-const { path } = contracts.listApiKeys;
 const HOUR = 3_600_000;
 
 export function keyHandlers({
@@ -27,7 +27,7 @@ export function keyHandlers({
   tokens: SealedTokens;
 }): Pick<GatewayApi, 'listApiKeys' | 'createApiKey' | 'getApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
   const { database } = dependencies;
-  const positions = cursorsOf(cursors, { name: 'owner', keys: ['text', 'integer'] });
+  const page = keyPages({ database, cursors, path: contracts.listApiKeys.path });
   const view = (key: ApiKey) => keyView(key, uses.find(key.id));
   const reply = (key: ApiKey) => ({ body: { api_key: view(key) }, revision: key.revision });
   const outcome = (status: number, { key, token }: KeyWithToken) => ({
@@ -36,21 +36,8 @@ export function keyHandlers({
     revision: key.revision,
   });
   return {
-    listApiKeys: async ({ principal, query: { limit = DEFAULT_LIMIT, cursor } }) => {
-      const workspaceId = principal.workspace.id;
-      const userId = visibleOwner(principal);
-      const scope = { workspaceId, path, filters: { userId } };
-      const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
-      const { rows, pagination } = await buildPage({
-        listed: await keyStore(database).page({
-          ...{ workspaceId, userId },
-          after: after && { sortKey: after[0], id: after[1] },
-          limit: limit + 1,
-        }),
-        limit,
-        view,
-        nextCursor: ({ sortKey, id }) => positions.encode([sortKey, id], scope),
-      });
+    listApiKeys: async (request) => {
+      const { rows, pagination } = await page(request, { view });
       return { body: { api_keys: rows, pagination } };
     },
 

@@ -1,13 +1,11 @@
-import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
-import { keyStore } from '../store/key-store.ts';
-import { visibleOwner } from '../usecases/get-visible-key.ts';
+import type { Cursors } from '@tocsin/http';
+import type { ApiKey } from '../store/key-store.ts';
 import type { KeyUses } from '../usecases/key-uses.ts';
 import { revokeKey } from '../usecases/revoke-key.ts';
 import { type Dependencies, runCommand } from '../usecases/run-command.ts';
 import { contracts, type GatewayApi } from './contracts.ts';
+import { keyPages } from './key-pages.ts';
 import { sessionView } from './views.ts';
-
-const { path } = contracts.listSessions;
 
 export function sessionHandlers({
   dependencies,
@@ -19,23 +17,11 @@ export function sessionHandlers({
   cursors: Cursors;
 }): Pick<GatewayApi, 'listSessions' | 'revokeSession'> {
   const { database, clock } = dependencies;
-  const positions = cursorsOf(cursors, { name: 'owner', keys: ['text', 'integer'] });
+  const page = keyPages({ database, cursors, path: contracts.listSessions.path });
   return {
-    listSessions: async ({ principal, query: { limit = DEFAULT_LIMIT, cursor } }) => {
-      const workspaceId = principal.workspace.id;
-      const userId = visibleOwner(principal);
-      const scope = { workspaceId, path, filters: { userId } };
-      const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
-      const { rows, pagination } = await buildPage({
-        listed: await keyStore(database).page({
-          ...{ workspaceId, userId, sessionsAt: clock.now() },
-          after: after && { sortKey: after[0], id: after[1] },
-          limit: limit + 1,
-        }),
-        limit,
-        view: (session) => sessionView(session, uses.find(session.id), principal),
-        nextCursor: ({ sortKey, id }) => positions.encode([sortKey, id], scope),
-      });
+    listSessions: async (request) => {
+      const view = (session: ApiKey) => sessionView(session, uses.find(session.id), request.principal);
+      const { rows, pagination } = await page(request, { view, sessionsAt: clock.now() });
       return { body: { sessions: rows, pagination } };
     },
 

@@ -5,7 +5,16 @@ const LONGEST = [
   ...['console', 'reference', 'consume', 'backup', 'faults', 'growth', 'sdk', 'embedded', 'database-outage', 'feed'],
   ...['rolling-restart', 'services', 'shortages', 'source-histories', 'chat', 'relay-order', 'broker-outage'],
   ...['client-packages', 'broker-loss', 'statement-plans', 'traces', 'doctor', 'validate-only', 'fuzz', 'cli'],
-  ...['consumer', 'limits', 'batch-consumer', 'database-deadlines', 'live-api', 'own-operations', 'quotas', 'upstreams'],
+  ...[
+    'consumer',
+    'limits',
+    'batch-consumer',
+    'database-deadlines',
+    'live-api',
+    'own-operations',
+    'quotas',
+    'upstreams',
+  ],
   ...['replica-pages', 'list-model', 'provisioning', 'page-bytes', 'slack-hanging', 'connections', 'slow-receivers'],
   ...['migrate', 'custom-fields', 'admin', 'waits', 'waiting', 'export', 'list-rare', 'provisioning-stop'],
 ];

@@ -1,0 +1,38 @@
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { visibleOwner } from '../usecases/get-visible-key.ts';
+
+interface ListRequest {
+  principal: Parameters<typeof visibleOwner>[0];
+  query: { limit?: number | undefined; cursor?: string | undefined };
+}
+
+/**
+ * Reads pages of the keys that the caller may see, by the addresses of their owners.
+ * @param options.path of the list, to which its cursors belong
+ */
+export function keyPages({ database, cursors, path }: { database: Knex; cursors: Cursors; path: string }) {
+  const positions = cursorsOf(cursors, { name: 'owner', keys: ['text', 'integer'] });
+  /** @param options.sessionsAt sessions that have not ended then, instead of all keys */
+  return async <View>(
+    { principal, query: { limit = DEFAULT_LIMIT, cursor } }: ListRequest,
+    { view, sessionsAt }: { view: (key: ApiKey) => View; sessionsAt?: Instant },
+  ) => {
+    const workspaceId = principal.workspace.id;
+    const userId = visibleOwner(principal);
+    const scope = { workspaceId, path, filters: { userId } };
+    const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
+    return buildPage({
+      listed: await keyStore(database).page({
+        ...{ workspaceId, userId, ...(sessionsAt !== undefined && { sessionsAt }) },
+        after: after && { sortKey: after[0], id: after[1] },
+        limit: limit + 1,
+      }),
+      limit,
+      view,
+      nextCursor: ({ sortKey, id }) => positions.encode([sortKey, id], scope),
+    });
+  };
+}
