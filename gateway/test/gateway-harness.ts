@@ -27,7 +27,7 @@ import { type RawResponse, type RawRequest, sendRaw } from './send-raw.ts';
 export const silent = createLogger({ app: 'test', level: process.env.TEST_LOG ?? 'silent' });
 
 /** The last request that a service received, as its handler got it. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   principal?: RouteRequest<unknown, unknown, unknown>['principal'];
   requestId?: string;
   params?: unknown;
@@ -148,7 +148,7 @@ export const sampleContracts = {
   },
 } as const satisfies Record<string, Contracts>;
 
-export function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]; catalog: Route[] } {
+function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]; catalog: Route[] } {
   const handle = async (request: RouteRequest<unknown, unknown, unknown>) => {
     const { principal, requestId, params, query, body, routeId } = request;
     Object.assign(lastReceived, { principal, requestId, params, query, body, routeId });
@@ -199,7 +199,7 @@ const withDeadline = (contracts: Contracts, deadline: number | undefined): Contr
   );
 
 /** A service with these routes, which records the headers of its requests. */
-export async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
+async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
   const principals = openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: name, callers: [] });
   const app = httpApp({ routes, readinessChecks: [], principals, log: silent, metrics: createMetrics('service') });
   return listen(

@@ -38,12 +38,12 @@ interface CommandBase {
 export type Answer = Record<string, unknown>;
 
 /** A command that works on the databases of an instance. */
-export interface TargetCommand extends CommandBase {
+interface TargetCommand extends CommandBase {
   run(values: FlagValues, target: Target): Promise<Answer>;
 }
 
 /** A command that needs no database, or that finds by itself what it works on. A string is printed as it is. */
-export interface FreeCommand extends CommandBase {
+interface FreeCommand extends CommandBase {
   runFreely(values: FlagValues, context: CommandContext): Promise<Answer | string>;
 }
 

@@ -20,7 +20,7 @@ export async function readInputFile(file: string, maxBytes: number): Promise<Buf
 }
 
 /** Reads the standard input. @throws Error when it is too long */
-export const readStandardInput = async (maxBytes: number): Promise<Buffer> =>
+const readStandardInput = async (maxBytes: number): Promise<Buffer> =>
   readAll(process.stdin, 'standard input', maxBytes);
 
 /** A secret has at most 512 bytes. */

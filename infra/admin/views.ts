@@ -48,7 +48,7 @@ function stateOf({ revokedAt, expiresAt, ownerActive }: OwnedKey, now: string): 
 }
 
 /** Converts the names of properties, also of nested objects. */
-export const snakeCase = (record: object): Record<string, unknown> =>
+const snakeCase = (record: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(record).map(([name, value]: [string, unknown]) => [
       name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

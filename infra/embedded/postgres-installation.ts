@@ -20,7 +20,7 @@ import { findBinaries } from './postgres-binaries.ts';
 const run = promisify(execFile);
 
 /** A user of this machine. */
-export interface SystemUser {
+interface SystemUser {
   name: string;
   uid: number;
   gid: number;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, httpClient } from '@tocsin/testing';
 
-export interface Failure {
+interface Failure {
   kind: 'read' | 'write';
   /** The operation. */
   request: string;

@@ -6,7 +6,7 @@ import { ROOT } from '../environment.ts';
 export const OBSERVABILITY = path.join(ROOT, 'infra/observability');
 
 /** A rule of Prometheus: it records a metric, or it is an alarm. */
-export interface Rule {
+interface Rule {
   record?: string;
   alert?: string;
   expr: string;

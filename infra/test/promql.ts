@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
 /** A metric that an expression reads, and what it demands of the labels. */
-export interface Selector {
+interface Selector {
   metric: string;
   matchers: { label: string; operator: string; value: string }[];
 }

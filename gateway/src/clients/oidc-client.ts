@@ -23,7 +23,7 @@ import {
 } from 'openid-client';
 
 /** A client at a provider. */
-export interface OidcRegistration {
+interface OidcRegistration {
   workspaceId: number;
   issuer: string;
   clientId: string;

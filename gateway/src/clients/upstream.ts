@@ -14,7 +14,7 @@ import { overloaded } from '../domain/overload.ts';
 import { endStream, isStream, relayResponse } from './relay-response.ts';
 
 /** A request that has arrived in whole. */
-export interface CompleteRequest {
+interface CompleteRequest {
   request: IncomingMessage;
   response: ServerResponse;
   /** Sent instead of what `request` may still receive; `undefined` if the request has no body. */

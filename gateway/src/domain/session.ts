@@ -6,7 +6,7 @@ const HOUR = 3_600_000;
 
 /** Milliseconds. */
 export const SESSION_LIFETIME = 7 * 24 * HOUR;
-export const SESSION_IDLE_TIME = 12 * HOUR;
+const SESSION_IDLE_TIME = 12 * HOUR;
 export const LOGIN_LINK_LIFETIME = 600_000;
 /** How long a session that has ended stays as a record, as entries of the audit log do. */
 export const SESSION_RECORD_TIME = 400 * 24 * HOUR;

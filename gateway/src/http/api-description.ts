@@ -44,7 +44,7 @@ export interface ApiOperation {
   [extension: `x-${string}`]: unknown;
 }
 
-export interface ApiParameter {
+interface ApiParameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required?: boolean;
@@ -59,7 +59,7 @@ export interface ApiResponse {
   content?: ApiContent;
 }
 
-export type ApiContent = Record<
+type ApiContent = Record<
   string,
   { schema: ApiSchema; example?: unknown; examples?: Record<string, { $ref: string }> }
 >;

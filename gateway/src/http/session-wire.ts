@@ -5,7 +5,7 @@ import { z } from 'zod';
 const id = z.int().min(1);
 
 /** A session of a browser (contract: Sessions). */
-export const session = z
+const session = z
   .strictObject({
     id: id.meta({ description: 'Identifies the session in paths; as api_key.id, it is in the response of /me' }),
     user_id: id.meta({ description: 'ID of the user who is signed in' }),

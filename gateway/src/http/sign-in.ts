@@ -9,7 +9,7 @@ import { methodNotAllowed, type RequestContext } from './request-context.ts';
 import { bearerOf, checkSameOrigin, OIDC_CALLBACK_PATH, OIDC_PATH, SESSION_PATH } from './session-requests.ts';
 
 /** The host that the client named, and the slug of its workspace. */
-export interface SignInHost {
+interface SignInHost {
   host: string;
   slug: string | undefined;
 }

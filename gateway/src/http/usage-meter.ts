@@ -16,7 +16,7 @@ export interface UsageMeter {
   stop(): Promise<void>;
 }
 
-export type Usage = Pick<Amounts, 'cost' | 'bytes'>;
+type Usage = Pick<Amounts, 'cost' | 'bytes'>;
 
 /** Milliseconds between two counts of what streams have sent; a workspace can exceed its limit by what it reads meanwhile. */
 const INTERVAL = 200;

@@ -31,7 +31,7 @@ const userProperties = {
 };
 
 /** A user (contract: Users). */
-export const user = z
+const user = z
   .strictObject({
     id: userId,
     revision,
@@ -94,7 +94,7 @@ export const userPage = z.strictObject({
 });
 
 /** What everybody in the workspace may know about a user. */
-export const namedUser = z
+const namedUser = z
   .strictObject({ id: userId, name: userProperties.name, active: userProperties.active })
   .meta({ id: 'NamedUser' });
 
@@ -143,7 +143,7 @@ export const keyParams = z.strictObject({ id: pathId.meta({ description: 'ID of 
 export const keyQuery = z.strictObject(pageQuery);
 
 /** An API key (contract: API keys). */
-export const apiKey = z
+const apiKey = z
   .strictObject({
     id: keyId,
     revision,

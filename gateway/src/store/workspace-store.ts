@@ -27,7 +27,7 @@ export type WorkspaceSettings = Pick<
 > & { quotas: QuotaChanges };
 
 /** The quotas to set; null is unlimited. The others stay. */
-export type QuotaChanges = Partial<Record<QuotaName, number | null | 'default'>>;
+type QuotaChanges = Partial<Record<QuotaName, number | null | 'default'>>;
 
 interface Row {
   id: number;

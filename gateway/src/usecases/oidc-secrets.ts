@@ -3,7 +3,7 @@ import { type Keyring, type Logger, openKeyring } from '@tocsin/runtime';
 import { type OidcProvider, oidcProviderStore } from '../store/oidc-provider-store.ts';
 
 /** Encrypts the secrets of clients at their providers, and what a browser keeps while somebody signs in. */
-export const OIDC_PURPOSE = 'oidc';
+const OIDC_PURPOSE = 'oidc';
 
 export const oidcKeyring = (secretKeys: string): Keyring => openKeyring(secretKeys, OIDC_PURPOSE);
 

@@ -9,13 +9,13 @@ export interface CheckedWorkspace {
   is_demo: boolean;
 }
 
-export interface OwnerState {
+interface OwnerState {
   version: number;
   /** Of the latest version. */
   changedAt: string;
 }
 
-export interface ReplicaState {
+interface ReplicaState {
   version: number;
   /** The gateway's version of the workspace at the last pull; undefined if the replica does not keep it. */
   workspaceVersion: number | undefined;

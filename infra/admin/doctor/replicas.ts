@@ -5,7 +5,7 @@ import type { ReplicaTable } from '../../../services/incident/src/administration
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 
 /** A table of a replica and the table that it copies, with the columns that both have. */
-export interface CopiedTable {
+interface CopiedTable {
   table: ReplicaTable;
   source: string;
   /** Pairs of expressions with the same value on both sides. */

@@ -7,7 +7,7 @@ import type { Target } from '../systems/target.ts';
  * MiB that a process may still use after an attack. V8 and malloc return memory to the system late; what an attack would
  * add each time exceeds the limit in the next lines of the table.
  */
-export const MEMORY_AFTER = 448;
+const MEMORY_AFTER = 448;
 /** New connections that the victims may have at the gateway at any moment. */
 const CONNECTIONS = 20;
 /** Milliseconds; a statement that runs longer is left over from the attack. */

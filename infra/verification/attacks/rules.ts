@@ -18,7 +18,7 @@ export interface Observed {
   leftovers: readonly Leftover[];
 }
 
-export type RuleName =
+type RuleName =
   'suite' | 'victims' | 'latency' | 'feed' | 'memory' | 'event-loop' | 'attacker' | 'checks' | 'processes' | 'recovery';
 
 export interface Failure {
@@ -29,12 +29,12 @@ export interface Failure {
 }
 
 /** Milliseconds. A victim may also take five times as long as before. */
-export const LATENCY = 250;
+const LATENCY = 250;
 const SLOWDOWN = 5;
 /** Milliseconds from the response of a victim's create to its event in the feed, whatever others queue. */
-export const LAG = 1_000;
+const LAG = 1_000;
 /** MiB of resident memory. */
-export const MEMORY = 512;
+const MEMORY = 512;
 /**
  * Milliseconds. The goal is 20, but attacker, victims, servers and all apps share the processors of one machine here. So
  * it may also be twice the delay of the victims' process.

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Release } from './release.ts';
 
 /** What a fault is planted in. */
-export interface Planting {
+interface Planting {
   databaseUrl: string;
   amqpUrl: string;
   namespace: string;

@@ -78,7 +78,7 @@ export async function migratedCatalog(options: {
   }
 }
 
-export const schemaNames = (): string[] => APP_NAMES.map((app) => APPS[app].schema.name);
+const schemaNames = (): string[] => APP_NAMES.map((app) => APPS[app].schema.name);
 
 async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });

@@ -19,7 +19,7 @@ interface Recorded {
 }
 
 /** A request that can be repeated with its idempotency key, by the client that sent it. */
-export interface Repeatable {
+interface Repeatable {
   client: Client;
   path: string;
   body: object;

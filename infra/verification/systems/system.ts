@@ -18,7 +18,7 @@ import { deriveServiceKeys } from '../../service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 
 /** The owner of an API key, and the key's scopes. */
-export interface Person {
+interface Person {
   workspace?: string;
   role?: Role;
   seat?: Seat;

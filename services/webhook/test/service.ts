@@ -32,7 +32,7 @@ export interface TestService extends ServiceUnderTest {
 }
 
 /** A stand-in for the incident service's internal API. */
-export interface FakeIncidentService {
+interface FakeIncidentService {
   url: string;
   /** The number of every workspace's latest incident. */
   last: number;

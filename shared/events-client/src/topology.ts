@@ -14,7 +14,7 @@ export interface Topology {
 /** The exchange and the queue of the dead letters have the same name. */
 export const deadLetterName = (queue: string) => `${queue}.dead`;
 /** Routing keys of the dead-letter exchange: to the dead-letter queue, and back to the consumer's queue. */
-export const DEAD_KEY = 'dead';
+const DEAD_KEY = 'dead';
 export const REPLAY_KEY = 'replay';
 
 /**

@@ -16,7 +16,7 @@ export function incidentEvent(number: number, { revision = 1, type = 'incident.u
 }
 
 /** The limited user of the guide. */
-export const CONSUMER = { user: 'billing', password: 'for-this-test' };
+const CONSUMER = { user: 'billing', password: 'for-this-test' };
 
 /** Creates the exchange as Tocsin does, and a user with the permissions that the guide names. */
 export async function prepareBroker(broker: OwnRabbitMq): Promise<string> {

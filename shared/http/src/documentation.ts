@@ -24,7 +24,7 @@ type LinesExample<C> = C extends { readonly lines: infer Schema }
  * What the API description says about an operation beyond its contract. The examples of requests work in the sample
  * workspace of a fresh installation, in the order of the description.
  */
-export type OperationDocumentation<C extends Contract> = {
+type OperationDocumentation<C extends Contract> = {
   /** Markdown; what the operation does, and what its schemas do not say. */
   readonly description: string;
   // No examples of query parameters: the reference would send them with every request.

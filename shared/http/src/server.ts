@@ -19,7 +19,7 @@ export interface HttpServer {
 }
 
 /** Enough for the longest list query of the contract: a hundred regions of 64 characters, percent-encoded. */
-export const MAX_HEADER_BYTES = 131_072;
+const MAX_HEADER_BYTES = 131_072;
 
 /** Milliseconds to wait for requests in progress before their connections are closed. */
 const DRAIN_TIMEOUT = 15_000;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export interface ConcurrentIndex {
+interface ConcurrentIndex {
   name: string;
   /** What follows ON: `incidents (workspace_id, number) where archived_at is null`. */
   on: string;

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 
 /** How the server responds to queries for a name: with these addresses, with an error code, or not at all. */
-export type NameResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+type NameResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface NameServer {
   /** `address:port`. */

@@ -82,7 +82,7 @@ const normalized = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}
 type Kind = 'status' | 'severity' | 'team' | 'service' | 'field' | 'person' | 'other';
 
 /** Something of the source, what becomes of it, and how often it is there. */
-export interface Finding {
+interface Finding {
   kind: Kind;
   name: string;
   /** Null: nothing. */

@@ -1,5 +1,5 @@
 /** A part of a list that is read by offsets. */
-export interface Page<Row> {
+interface Page<Row> {
   rows: readonly Row[];
   more: boolean;
   /** Of the whole window, if the source says so. */

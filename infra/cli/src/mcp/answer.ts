@@ -1,12 +1,12 @@
 /** Bytes of an answer at most. */
-export const LARGEST_ANSWER = 20_000;
+const LARGEST_ANSWER = 20_000;
 
 /** Characters of a text that is shortened. */
 const SHORTEST_TEXT = 60;
 
-export const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
-export const fits = (value: unknown) => bytesOf(value) <= LARGEST_ANSWER;
+const fits = (value: unknown) => bytesOf(value) <= LARGEST_ANSWER;
 
 /** A value that fits: its longest texts are shortened, and its longest lists, until it does. */
 export function shorten(value: unknown): unknown {

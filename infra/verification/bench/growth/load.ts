@@ -6,7 +6,7 @@ const WEBHOOKS_PER_WORKSPACE = 3;
 const HOOKED_WORKSPACES = 4;
 /** All that the limits allow in a minute: 30 deliveries for each workspace, 120 in all. */
 const EVENTS_PER_WORKSPACE = 10;
-export const DELIVERIES = HOOKED_WORKSPACES * WEBHOOKS_PER_WORKSPACE * EVENTS_PER_WORKSPACE;
+const DELIVERIES = HOOKED_WORKSPACES * WEBHOOKS_PER_WORKSPACE * EVENTS_PER_WORKSPACE;
 /** Creates, changes and deletes of each kind in a round. */
 const ACTIONS = 30;
 const CONCURRENCY = 8;

@@ -16,7 +16,7 @@ export interface Growth {
   cpu: { get: number; list: number; create: number };
 }
 
-export const SIZES = [10_000, 100_000, 1_000_000] as const;
+const SIZES = [10_000, 100_000, 1_000_000] as const;
 const WORKSPACES = 20;
 const CLIENTS = 16;
 

@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts';
 import type { BenchSystem } from './system.ts';
 import type { World } from './world.ts';
 
-export interface Sample {
+interface Sample {
   perSecond: number;
   /** Milliseconds. */
   p50: number;

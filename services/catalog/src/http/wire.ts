@@ -20,7 +20,7 @@ const storedDescription = z
   .meta({ description: 'For people, at most 10,000 characters; absent if empty' });
 
 /** A service (contract: Catalog). Properties without a value are absent. */
-export const service = z
+const service = z
   .strictObject({
     id: id.meta({ description: 'Identifies the service in paths; unique in the installation' }),
     name: z.string().meta({ description: 'The name for people; several services can have the same' }),
@@ -46,7 +46,7 @@ export const service = z
   .meta({ id: 'Service' });
 
 /** A team (contract: Catalog). Properties without a value are absent. */
-export const team = z
+const team = z
   .strictObject({
     id: id.meta({ description: 'Identifies the team in paths and in other resources; unique in the installation' }),
     name: z.string().meta({ description: 'The name for people; several teams can have the same' }),
@@ -64,7 +64,7 @@ export const team = z
   })
   .meta({ id: 'Team' });
 
-export const member = z
+const member = z
   .strictObject({
     user_id: id.meta({ description: 'ID of the user, who is active' }),
     name: z.string().meta({ description: 'Name of the user' }),
@@ -75,7 +75,7 @@ export const member = z
   })
   .meta({ id: 'TeamMember' });
 
-export const serviceTier = z
+const serviceTier = z
   .strictObject({
     key: z.string().meta({ description: 'Names the tier in requests and services; unique in the workspace' }),
     label: z.string().meta({ description: 'The name for people' }),

@@ -19,7 +19,7 @@ const config = fieldConfig.meta({ id: 'CustomFieldConfig', description });
 const configInput = fieldConfigInput.meta({ id: 'NewCustomFieldConfig', description });
 
 /** A definition (contract: Custom fields). Properties without a value are absent. */
-export const field = z
+const field = z
   .strictObject({
     id: id.meta({ description: 'Identifies the field in paths and values; unique in the installation' }),
     revision: id.meta({ description: 'Starts at 1 and increases with every change; a PATCH must send it' }),

@@ -5,7 +5,7 @@ import { unchangedChat } from './clients/unchanged-chat.ts';
 import { type ChatConnection, chatConnectionStore } from './store/chat-connection-store.ts';
 
 /** A workspace's chat and its template for channel names. */
-export interface ConnectedChat {
+interface ConnectedChat {
   chat: Chat;
   template: string;
 }

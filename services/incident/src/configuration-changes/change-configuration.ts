@@ -32,7 +32,7 @@ export interface ConfigurationCommand {
   request: ConfigurationRequest | undefined;
 }
 
-export interface ConfigurationRequest {
+interface ConfigurationRequest {
   /** The revision that the client read. */
   expectedRevision: number;
   replace: Replacements;

@@ -24,7 +24,7 @@ import { checkByReplica } from '../replicas/replicas.ts';
 import { type ChatRequest, requestedProvisioning, shortTitleSlug } from '../chat/request-provisioning.ts';
 import { withConfiguration } from '../configuration/with-configuration.ts';
 
-export interface IncidentCommand extends Caller {
+interface IncidentCommand extends Caller {
   properties: Partial<IncidentProperties> & { title: string };
   chat: ChatRequest;
   customFields: readonly ValueInput[];

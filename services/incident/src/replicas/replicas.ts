@@ -8,10 +8,10 @@ import { type ReplicaOwner, replicaStore, type ReplicaVersion } from './store/re
 import { pullReplica } from './pull-replica.ts';
 
 /** A workspace with its version at the gateway, as the request carries it. */
-export type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
+type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
 
 /** What is known about the version of a replica. */
-export interface ReplicaState {
+interface ReplicaState {
   /** The replica is complete up to this version; `undefined` if the announced versions cannot be read. */
   version: number | undefined;
   /** Whether the owner was called within this request, so that a refusal by the replica is final. */

@@ -57,7 +57,7 @@ export interface FakeOwners {
   stop(): Promise<void>;
 }
 
-export interface HeldResponse {
+interface HeldResponse {
   /** Resolves when the call has arrived and its response is fixed. */
   asked: Promise<void>;
   release(): void;

@@ -89,7 +89,7 @@ function inRange(time: string | null, [from, to, before]: readonly (string | und
 }
 
 /** Whether an incident meets all filters except those by status. */
-export function meets({ wire, affectedCustomers, mrr }: Listed, parameters: ListParameters): boolean {
+function meets({ wire, affectedCustomers, mrr }: Listed, parameters: ListParameters): boolean {
   const any = <Value>(values: readonly Value[] | undefined, matches: (value: Value) => boolean) =>
     values === undefined || values.some(matches);
   const unassigned = parameters.unassigned_team === true && wire.team_id === null;
@@ -122,7 +122,7 @@ export function meets({ wire, affectedCustomers, mrr }: Listed, parameters: List
   );
 }
 
-export function meetsStatus({ wire }: Listed, { status, active_only, status_scope }: ListParameters): boolean {
+function meetsStatus({ wire }: Listed, { status, active_only, status_scope }: ListParameters): boolean {
   const isTerminal = TERMINAL.includes(wire.status);
   return (
     (status === undefined || status.includes(wire.status)) &&

@@ -26,7 +26,7 @@ export interface Listed {
 export const CREATED = Array.from({ length: 40 }, (_, index) =>
   new Date(Date.parse('2026-11-01T00:00:00.000Z') + index * 39_600_000).toISOString(),
 );
-export const RUNS = ['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable'] as const;
+const RUNS = ['queued', 'running', 'completed', 'failed', 'cancelled', 'unavailable'] as const;
 
 const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 });
 const pick = <Value>(...values: Value[]) => fc.constantFrom(...values);

@@ -43,8 +43,6 @@ const configuration = z
   })
   .meta({ id: 'Configuration' });
 
-export type ConfigurationWire = z.infer<typeof configuration>;
-
 export const configurationReply = z.strictObject({
   configuration: schemaReference(configuration, 'The configuration as it is after the request'),
 });

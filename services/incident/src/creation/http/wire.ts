@@ -62,7 +62,6 @@ export const newIncident = z
     error: 'Is required with import_source_timeline_event',
   })
   .meta({ id: 'NewIncident' });
-export type NewIncident = z.infer<typeof newIncident>;
 
 const sourceTimelineImport = z
   .strictObject({

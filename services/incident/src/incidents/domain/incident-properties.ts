@@ -21,7 +21,7 @@ import {
 } from './property-kinds.ts';
 
 export const ISSUE_TYPES = ['ticket', 'incident', 'postmortem'] as const;
-export const SEVERITY_MODES = ['auto', 'manual'] as const;
+const SEVERITY_MODES = ['auto', 'manual'] as const;
 export const CUSTOMER_IMPACTS = ['unknown', 'none', 'confirmed'] as const;
 
 /**

@@ -35,7 +35,7 @@ const OPERATORS = {
   json: {},
 } as const satisfies Record<FieldType, Record<string, Arity>>;
 
-export type Operator = { [Type in FieldType]: keyof (typeof OPERATORS)[Type] }[FieldType];
+type Operator = { [Type in FieldType]: keyof (typeof OPERATORS)[Type] }[FieldType];
 
 export interface Money {
   amount: number;

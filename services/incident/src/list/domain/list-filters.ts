@@ -166,6 +166,6 @@ function timeRange<Name extends 'created' | 'impact_started'>(parameters: Filter
 const instant = (text: string | undefined, read = parseTimestamp): Instant | null =>
   text === undefined ? null : (read(text) ?? null);
 
-export function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
+function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1));
 }

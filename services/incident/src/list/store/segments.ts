@@ -101,7 +101,7 @@ interface LookupValue {
 }
 
 /** One way to find the incidents of the sort keys. */
-export interface KeyLookup extends RowSource {
+interface KeyLookup extends RowSource {
   type: 'text' | 'bigint';
   values: readonly LookupValue[];
   /** The condition on incidents `i`; the value is `probe.value`, and folded it is `probe.folded`. */

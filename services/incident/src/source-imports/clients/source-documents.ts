@@ -32,7 +32,7 @@ const HEADERS = {
 };
 
 /** The result of an import. `reason` is a sentence for users and contains no internal or system details. */
-export type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
+type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
 
 /** Fetches the documents that timelines are imported from (contract: Timeline imports). */
 export interface SourceDocuments {

@@ -3,7 +3,7 @@ import { quotaExceeded } from '@tocsin/http';
 const MEBIBYTE = 1_048_576;
 
 /** Bytes of texts and values that one request may add after the quota is used up. */
-export const SMALL_WRITE = 4_096;
+const SMALL_WRITE = 4_096;
 /** A part of the quota on top of it: for small additions and for incidents of any size. */
 const RESERVE = 0.1;
 

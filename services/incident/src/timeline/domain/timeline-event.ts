@@ -18,7 +18,7 @@ export interface TimelineEventProperties {
 }
 
 /** A source of an event's content, with the names of the API. */
-export interface EvidenceLink {
+interface EvidenceLink {
   source: string;
   url: string;
   label?: string;

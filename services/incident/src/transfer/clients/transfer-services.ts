@@ -8,7 +8,7 @@ import {
 } from '@tocsin/contracts';
 import { internalClient, serviceUnavailable } from '@tocsin/http';
 
-export type ExportedKind = 'team' | 'service' | 'field';
+type ExportedKind = 'team' | 'service' | 'field';
 
 /** The internal calls of imports and exports. @throws DomainError `service_unavailable` */
 export interface TransferServices {

@@ -19,7 +19,7 @@ import { SOURCE_PATTERN, toExternalId } from '../domain/external.ts';
 /** Items of a request. */
 const MAX_ITEMS = 50;
 /** Timeline events or changelog entries of one item. */
-export const MAX_PARTS = 500;
+const MAX_PARTS = 500;
 
 const person = z
   .strictObject({

@@ -10,7 +10,7 @@ import {
 import { currentTime } from '../../shared/store/time.ts';
 
 /** An event; `body` is the exact text that is sent. */
-export interface StoredEvent {
+interface StoredEvent {
   id: string;
   workspaceId: number;
   body: string;

@@ -3,7 +3,7 @@ import { type Instant, addMilliseconds } from '@tocsin/runtime';
 /** Requests to receivers are deliveries or checks (verifications); each kind has its own windows. */
 export type RequestKind = 'delivery' | 'check';
 export const SCOPES = ['all', 'workspace', 'host', 'ip'] as const;
-export type LimitScope = (typeof SCOPES)[number];
+type LimitScope = (typeof SCOPES)[number];
 
 /** The limits on requests to receivers. They hold over all processes, because these count in the database. */
 export interface RequestLimits {

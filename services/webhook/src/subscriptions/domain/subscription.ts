@@ -5,7 +5,7 @@ export const EVENT_TYPES = ['incident.created'] as const;
 export type WebhookEventType = (typeof EVENT_TYPES)[number];
 
 export const STATUSES = ['active', 'paused', 'revoked'] as const;
-export type SubscriptionStatus = (typeof STATUSES)[number];
+type SubscriptionStatus = (typeof STATUSES)[number];
 
 /** Active and paused subscriptions per workspace (contract: Limits). */
 export const MAX_SUBSCRIPTIONS = 10;

@@ -14,7 +14,7 @@ const eventTypes = z
   .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates');
 
 /** A webhook subscription (contract: Webhooks). All properties are always present. */
-export const webhook = z
+const webhook = z
   .strictObject({
     id: z.string().meta({ description: 'Identifies the subscription in paths' }),
     name: z.string().nullable().meta({ description: 'What its users call it; null: it has no name' }),

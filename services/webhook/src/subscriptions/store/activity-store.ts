@@ -29,7 +29,7 @@ export function activityStore(db: Knex, subscriptionId: string) {
 }
 
 /** An incident's number in its workspace, and its creation time by the incident service's clock. */
-export interface Creation {
+interface Creation {
   number: number | undefined;
   occurredAt: Instant;
 }
