@@ -111,6 +111,12 @@ describeWithServersAndBrowser('the console in a browser', () => {
       at: nodes.map(({ target, any }) => `${String(target)} ${any[0]?.message ?? ''}`),
     }));
 
+  /** The parts that are wider than their boxes, and so must be scrolled sideways. */
+  const scrolling = async (page: Page) =>
+    page.evaluate<string[]>(`[...document.querySelectorAll('main *')]
+      .filter((part) => /auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth)
+      .map((part) => part.getAttribute('aria-label') ?? part.className)`);
+
   describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     test.each([
       ['wide', WIDE],
@@ -124,6 +130,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
           expect({ screen, findings: await findings(page) }).toEqual({ screen, findings: [] });
           const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
           expect({ screen, overflow }).toEqual({ screen, overflow: 0 });
+          if (width === 'wide') expect({ screen, scrolling: await scrolling(page) }).toEqual({ screen, scrolling: [] });
           const isShown = SHOWN.some((each) => each.join() === [screen, colorScheme, width].join());
           if (isShown && process.env['TOCSIN_PICTURES'] === '1') {
             await mkdir(PICTURES, { recursive: true });
@@ -311,6 +318,8 @@ describeWithServersAndBrowser('the console in a browser', () => {
       for (const box of await page.getByLabel('Show archived').all()) await box.check();
       await row.getByText('Archived', { exact: true }).waitFor();
       expect(await row.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+      // The address has it.
+      await page.reload();
       await row.getByRole('button', { name: 'Restore' }).click();
       await row.getByRole('button', { name: 'Edit' }).waitFor();
       expect(await row.getByText('Archived', { exact: true }).count()).toBe(0);

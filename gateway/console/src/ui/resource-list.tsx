@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Write } from '../api/client.ts';
 import { listOf, useList, useWrite } from '../api/hooks.ts';
@@ -10,6 +11,19 @@ import { Badge, Button, Card, Check, Empty, Input, Loaded, More, Page } from './
 type Resource = { id: number; archived_at?: string } | { user_id: number; archived_at?: string };
 
 const idOf = (row: Resource): number => ('id' in row ? row.id : row.user_id);
+
+/** Whether a list also shows what is archived: in the address, too, so that it does after a reload. */
+function useArchived(list: string): [boolean, (isShown: boolean) => void] {
+  const name = `archived_${list}`;
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const [isShown, setIsShown] = useState(search[name] === true);
+  const change = (next: boolean) => {
+    setIsShown(next);
+    void navigate({ to: '.', search: { ...search, [name]: next || undefined }, replace: true, resetScroll: false });
+  };
+  return [isShown, change];
+}
 
 /** A list of the API, and what may be done with its rows; a page of its own if it has a `lead`, else a card. */
 export function ResourceList<Row extends Resource>({
@@ -44,7 +58,7 @@ export function ResourceList<Row extends Resource>({
   actions?: (row: Row) => ReactNode;
 }) {
   const [text, setText] = useState('');
-  const [hasArchived, setHasArchived] = useState(false);
+  const [hasArchived, setHasArchived] = useArchived(property);
   const [edited, setEdited] = useState<Row | 'new'>();
   const write = useWrite(listOf(path));
   const list = useList<Record<string, unknown> & { pagination: Pagination }>(path, {
