@@ -191,7 +191,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         name: 'deleting expired entries of the audit log',
         work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
       },
-      { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log }) },
+      { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log, metrics }) },
     ],
     workers: [identityChanges, waiting, meter, relay, api, uses],
     clients: [upstreams, asked, requests],

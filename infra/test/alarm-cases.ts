@@ -313,13 +313,15 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
     broken: {
       'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(1),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(2),
+      'tocsin_oidc_unopened_secrets{app="gateway"}': constant(1),
     },
     silentAt: 4,
     firesAfter: 6,
-    labels: [{ app: 'webhook' }, { app: 'incident' }],
+    labels: [{ app: 'webhook' }, { app: 'incident' }, { app: 'gateway' }],
     healthy: {
       'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(0),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(0),
+      'tocsin_oidc_unopened_secrets{app="gateway"}': constant(0),
     },
   },
   TocsinProvisioningFailing: {

@@ -65,7 +65,8 @@ describeWithServers('the metrics of the running apps', () => {
         const now = await scrape();
         const isComplete =
           /^tocsin_webhook_delivery_delay_seconds_count\S* [1-9]/m.test(now) &&
-          now.includes('tocsin_webhook_undecryptable_values{');
+          now.includes('tocsin_webhook_undecryptable_values{') &&
+          now.includes('tocsin_oidc_unopened_secrets{');
         return isComplete && now;
       },
       { what: 'a delivery' },
