@@ -72,6 +72,9 @@ registerHooks({
       : next(url, context),
 });
 
+// Without an explicit exit, Node would take the heap apart.
+process.once('beforeExit', () => process.exit());
+
 /**
  * Runs a test file with Jest's own runner, but imports it as Node imports the product: without a sandbox and without a
  * transformation. A worker loads the modules of the product once for all of its test files, so they must keep no state
@@ -97,7 +100,7 @@ const runNatively: TestRunner = async (globalConfig, config, environment, runtim
     },
   } satisfies Runtime);
   const result = await runCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
-  // At the end of the process it would take longer than Jest waits for the process.
+  // At the end of the process, this and the removal of a large heap would take longer than Jest waits for the process.
   flushCompileCache();
   return result;
 };
