@@ -21,20 +21,22 @@ const instantOf = (text: string): Instant => parseTimestamp(text) as Instant;
 const moment = (text: string | null | undefined) => (typeof text === 'string' ? instantOf(text) : text);
 
 function toItem(wire: IncidentItem): ImportItem {
-  const { external, author, people = {}, moments = {}, values = {}, timeline = [], changelog = [] } = wire;
-  const { title, status, severity, service, regions, issue_type, severity_mode, impact_summary } = wire;
-  const { customer_impact_status, slack_channel_id, meet_url, doc_url } = wire;
-  const named = { title, status, severity, service, regions, issue_type, severity_mode, impact_summary };
-  const properties = toIncidentProperties({ ...named, customer_impact_status, slack_channel_id, meet_url, doc_url });
+  const { external, author, created_at, status_changed_at, archived_at, team, ...rest } = wire;
+  const { people = {}, moments = {}, values = {}, timeline = [], changelog = [], ...named } = rest;
+  const { title, status, severity } = named;
   return {
     externalId: toExternalId(external).trim(),
     externalUrl: external.url,
-    properties: { ...properties, ...toIncidentProperties(moments), title: title.trim(), status, severity },
-    createdAt: instantOf(wire.created_at),
+    properties: {
+      ...toIncidentProperties(named),
+      ...toIncidentProperties(moments),
+      ...{ title: title.trim(), status, severity },
+    },
+    createdAt: instantOf(created_at),
     author: toPerson(author),
-    statusChangedAt: moment(wire.status_changed_at),
-    archivedAt: moment(wire.archived_at),
-    team: wire.team,
+    statusChangedAt: moment(status_changed_at),
+    archivedAt: moment(archived_at),
+    team,
     manager: people.manager && toPerson(people.manager),
     responders: people.responders?.map(toPerson),
     values,
