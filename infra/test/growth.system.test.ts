@@ -94,7 +94,7 @@ describeWithServers('rounds of creates, changes, deletes and deliveries', () => 
       webhookClock: { now: () => new Date(Date.now() + ahead).toISOString() },
       firstRunWithin: 100,
       taskInterval: 500,
-      settings: { DATABASE_POOL_SIZE: '10' },
+      settings: { DATABASE_POOL_SIZE: '5' },
     });
     administrator = new pg.Client({ connectionString: system.database.adminUrl });
     await administrator.connect();

@@ -285,7 +285,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     expect(await withChannel(broker.url, async (channel) => (await channel.checkQueue(queue)).consumerCount)).toBe(1);
     expect(await connectionsOf(broker)).toBe(1);
     expect(record.errors.every(({ code }) => code === 'connection')).toBe(true);
-  });
+  }, 300_000);
 
   test('says why it cannot start, and starts once it can', async () => {
     const namespace = `later-${randomUUID()}`;
