@@ -59,10 +59,7 @@ export interface ApiResponse {
   content?: ApiContent;
 }
 
-type ApiContent = Record<
-  string,
-  { schema: ApiSchema; example?: unknown; examples?: Record<string, { $ref: string }> }
->;
+type ApiContent = Record<string, { schema: ApiSchema; example?: unknown; examples?: Record<string, { $ref: string }> }>;
 
 export interface ApiHeader {
   description?: string;
