@@ -6,13 +6,19 @@ import { bind } from '@tocsin/http';
 const FIRST = 20_000;
 const LAST = 29_999;
 const ATTEMPTS = 100;
+/** A prime, so that processes with IDs near each other have different ports to choose from. */
+const STEP = 61;
+const CHOICES = Math.floor((LAST - FIRST + 1) / STEP);
 
-/** Returns different free loopback ports. */
+/**
+ * Returns different free loopback ports. Until they are used, a process that was started together with this one, such as
+ * another test worker, gets others.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   for (let attempt = 0; ports.size < count; attempt += 1) {
     if (attempt === ATTEMPTS) throw new Error(`cannot find ${count} free ports between ${FIRST} and ${LAST}`);
-    const port = randomInt(FIRST, LAST + 1);
+    const port = FIRST + (process.pid % STEP) + STEP * randomInt(CHOICES);
     if ((await bindError({ host: '127.0.0.1', port })) === undefined) ports.add(port);
   }
   return [...ports];
