@@ -20,7 +20,9 @@ function useArchived(list: string): [boolean, (isShown: boolean) => void] {
   const [isShown, setIsShown] = useState(search[name] === true);
   const change = (next: boolean) => {
     setIsShown(next);
-    void navigate({ to: '.', search: { ...search, [name]: next || undefined }, replace: true, resetScroll: false });
+    // A page may have two lists, both of which are changed before it is drawn again.
+    const changed = (before: object) => ({ ...before, [name]: next || undefined });
+    void navigate({ to: '.', search: changed, replace: true, resetScroll: false });
   };
   return [isShown, change];
 }
