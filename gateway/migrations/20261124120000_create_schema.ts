@@ -1,7 +1,18 @@
-import { createDeadLetterTable, createOutboxTable } from '@tocsin/messaging';
+import { createIdempotencyTable } from '@tocsin/http';
+import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createDeadLetterTable(knex);
+  await createInboxTable(knex);
+  await createIdempotencyTable(knex);
+  await createIdentities(knex);
+  await createSignIns(knex);
+  await createAuditLog(knex);
+}
+
+async function createIdentities(knex: Knex): Promise<void> {
   await knex.schema.createTable('workspaces', (table) => {
     table.bigIncrements('id');
     table.text('slug').notNullable().unique({ indexName: 'workspaces_slug_key' });
@@ -24,6 +35,7 @@ export async function up(knex: Knex): Promise<void> {
     table.boolean('active').notNullable().defaultTo(true);
     table.text('seat').notNullable().checkIn(['responder', 'none']);
     table.text('role').notNullable().checkIn(['owner', 'admin', 'manager', 'member', 'viewer']);
+    table.bigInteger('revision').notNullable().defaultTo(1).comment('counts the changes of the user');
     table.bigInteger('version').notNullable().comment("the workspace's version at the user's last change");
     timestamps(table, knex);
     table.index(['workspace_id', 'version']);
@@ -35,12 +47,15 @@ export async function up(knex: Knex): Promise<void> {
   await knex.schema.createTable('api_keys', (table) => {
     table.bigIncrements('id');
     table.bigInteger('user_id').notNullable().references('users.id').index();
+    table.text('kind').notNullable().defaultTo('key').comment('key; session: of a browser, see domain/session.ts');
+    table.bigInteger('revision').notNullable().defaultTo(1).comment('counts the changes of the key');
     table.text('name').notNullable();
     table.binary('token_digest').notNullable().unique({ indexName: 'api_keys_token_digest_key' }).comment('SHA-256');
     table.text('token_shown').notNullable().comment('the first characters of the token');
     table.specificType('scopes', 'text[]').notNullable();
     table.timestamp('expires_at', { precision: 3 });
     table.timestamp('revoked_at', { precision: 3 });
+    table.timestamp('last_used_at', { precision: 3 }).comment('to the minute, and written up to a minute later');
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
     table.bigInteger('replaced_by').references('api_keys.id').comment('the key of its rotation');
   });
@@ -50,9 +65,45 @@ export async function up(knex: Knex): Promise<void> {
     table.boolean('is_only_row').primary().checkIn(['true']);
     table.bigInteger('version').notNullable();
   });
+}
 
-  await createOutboxTable(knex);
-  await createDeadLetterTable(knex);
+/** What signs people in besides API keys. */
+async function createSignIns(knex: Knex): Promise<void> {
+  await knex.schema.createTable('login_links', (table) => {
+    table.binary('token_digest').primary().comment('SHA-256');
+    table.bigInteger('user_id').notNullable().references('users.id').index();
+    table.timestamp('expires_at', { precision: 3 }).notNullable().index();
+  });
+
+  await knex.schema.createTable('oidc_providers', (table) => {
+    table.bigInteger('workspace_id').primary().references('workspaces.id');
+    table.text('issuer').notNullable();
+    table.text('client_id').notNullable();
+    table.text('key_id').notNullable().index().comment('the secret key that encrypts the client secret');
+    table.binary('secret_ciphertext').notNullable();
+    table.boolean('creates_viewers').notNullable().comment('whether people without a user become viewers');
+    table.timestamp('updated_at', { precision: 3 }).notNullable();
+  });
+}
+
+async function createAuditLog(knex: Knex): Promise<void> {
+  await knex.schema.createTable('audit_log', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.timestamp('occurred_at', { precision: 3 }).notNullable();
+    table.text('actor_type').notNullable().checkIn(['user', 'operator']);
+    table.bigInteger('user_id');
+    table.bigInteger('key_id');
+    table.text('action').notNullable();
+    table.text('target_type').notNullable();
+    table.text('target_id').notNullable();
+    table.jsonb('before');
+    table.jsonb('after');
+    table.index(['workspace_id', 'occurred_at', 'id'], 'audit_log_by_time');
+    table.index(['workspace_id', 'user_id', 'occurred_at', 'id'], 'audit_log_by_user');
+    table.index(['workspace_id', 'action', 'occurred_at', 'id'], 'audit_log_by_action');
+    table.index(['occurred_at'], 'audit_log_expiry');
+  });
 }
 
 function timestamps(table: Knex.CreateTableBuilder, knex: Knex): void {

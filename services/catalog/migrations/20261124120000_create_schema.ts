@@ -26,6 +26,9 @@ async function createConfiguration(knex: Knex): Promise<void> {
   await knex.schema.createTable('configurations', (table) => {
     table.bigInteger('workspace_id').primary();
     table.jsonb('service_tiers').notNullable().comment('the whole list, in rank order');
+    // For tiers that change together with the rest of a workspace's configuration, which the incident service has (ADR 55).
+    table.bigInteger('tiers_version').notNullable().defaultTo(0).comment('counts the lists that were prepared');
+    table.jsonb('prepared_tiers').comment('the list of tiers_version, until it is known whether it was committed');
   });
 }
 
@@ -62,6 +65,7 @@ async function createCatalog(knex: Knex): Promise<void> {
     table.specificType('sort_name', 'text collate "C"').notNullable().comment('what lists sort the name by');
     table.text('slug').notNullable().comment('permanent, and taken for good');
     table.text('description');
+    table.text('external_id');
     for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
@@ -79,7 +83,6 @@ async function createCatalog(knex: Knex): Promise<void> {
     table.bigInteger('owner_team_id').references('id').inTable('teams');
     table.text('tier').notNullable();
     table.specificType('tags', 'text[]').notNullable();
-    table.text('external_id');
     table.specificType('observability_names', 'text[]').notNullable();
     table.index(['workspace_id', 'tier', 'sort_name', 'id']);
   });
@@ -87,7 +90,12 @@ async function createCatalog(knex: Knex): Promise<void> {
   for (const name of ['teams', 'services']) {
     await knex.raw(`create index ${name}_changes on ${name} (workspace_id, version, id)`);
     await knex.raw(`create index ${name}_active on ${name} (workspace_id) where archived_at is null`);
+    // Not unique (ADR 56).
+    await knex.raw(`
+      create index ${name}_by_external_id on ${name} (workspace_id, external_id) where external_id is not null`);
   }
+  await knex.raw(`
+    create index services_by_owner on services (workspace_id, owner_team_id) where owner_team_id is not null`);
   await knex.schema.createTable('team_members', (table) => {
     table.bigInteger('team_id').notNullable().references('id').inTable('teams');
     table.bigInteger('user_id').notNullable().index();

@@ -23,6 +23,7 @@ export async function up(knex: Knex): Promise<void> {
     table.text('slug').notNullable().comment('permanent, and taken for good');
     table.text('field_type').notNullable().comment('permanent');
     table.text('description');
+    table.text('external_id');
     table.jsonb('default_value');
     table.jsonb('config');
     table.boolean('required').notNullable();
@@ -43,4 +44,6 @@ export async function up(knex: Knex): Promise<void> {
   // Changes are read in pages, by version and ID. Active rows are counted at every create, for the quota.
   await knex.raw('create index definitions_changes on definitions (workspace_id, version, id)');
   await knex.raw('create index definitions_active on definitions (workspace_id) where archived_at is null');
+  await knex.raw(`
+    create index definitions_by_external_id on definitions (workspace_id, external_id) where external_id is not null`);
 }

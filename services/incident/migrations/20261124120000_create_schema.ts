@@ -26,6 +26,17 @@ async function createConfigurations(knex: Knex): Promise<void> {
     table.jsonb('workflow_statuses').comment('the whole list, in workflow order');
     table.jsonb('severities').comment('the whole list, most severe first');
     table.jsonb('exchange_rates').comment('by currency');
+    // For service tiers that change together with the rest of a workspace's configuration (ADR 55).
+    table
+      .bigInteger('tiers_version')
+      .notNullable()
+      .defaultTo(0)
+      .comment('the version of the latest list of service tiers, which the catalog stores, that was committed');
+  });
+  // Changes for which the gateway has not raised the workspace's version yet.
+  await knex.schema.createTable('unannounced_configurations', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('version').notNullable().comment('the configuration_version of the latest change');
   });
 }
 
@@ -141,6 +152,9 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.text('created_by').notNullable();
     moment('archived_at');
     table.bigInteger('archived_by');
+    table.text('external_id').comment('in another system; null: none');
+    table.text('external_url').notNullable().defaultTo('').comment('in the system that it was imported from');
+    moment('imported_at').comment('null: it was created here');
     // What lists filter, sort and count by, see createListIndexes.
     table.specificType('service_folded', folded);
     table.specificType('region_folded', folded).comment('the first region');
@@ -149,6 +163,9 @@ async function createIncidents(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo('{}')
       .comment('<workspace_id> <folded region>');
+    // What q of lists searches, folded by shared/domain/fold.ts.
+    table.specificType('title_folded', folded);
+    table.specificType('impact_summary_folded', folded);
     table.specificType('owner_folded', `${folded} generated always as (nullif(incident_manager, '')) stored`);
     table
       .specificType(
@@ -174,6 +191,8 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.text('actor').notNullable();
     table.timestamp('changed_at', { precision: 3 }).notNullable();
     table.jsonb('changes').notNullable().comment('[{ field, from, to }]');
+    table.text('api_key_name').comment('of the API key that was used, at that time; null: the system, or not known');
+    table.text('api_key_prefix').comment('the first characters of its token');
     table.index(['incident_id', 'id']);
   });
 
@@ -257,6 +276,16 @@ async function createListIndexes(knex: Knex): Promise<void> {
     await knex.raw(`
       create index incidents_active_by_${column} on incidents (workspace_id, ${column}, id) where archived_at is null`);
   }
+  // Holds all that statistics of durations read. A create writes no entry: nothing has an end yet.
+  await knex.raw(`
+    create index incidents_active_with_an_end on incidents (workspace_id, created_at)
+    include (service, team_id, severity, status, impact_started_at, first_reported_at, first_responded_at,
+      recovered_at, ended_at)
+    where archived_at is null
+      and (first_responded_at is not null or recovered_at is not null or ended_at is not null)`);
+  await knex.raw(`
+    create unique index incidents_by_external_id on incidents (workspace_id, external_id)
+    where external_id is not null`);
   // An incident has several regions. Its keys begin with the workspace, because a GIN index takes no other column.
   await knex.raw(`
     create index incidents_active_by_region on incidents using gin (region_keys) where archived_at is null`);
@@ -303,6 +332,7 @@ async function createMrr(knex: Knex): Promise<void> {
 
 /** Columns of the sorts that go by what an incident's own row holds. */
 const SORTED = [
+  'impact_started_at',
   'status',
   'severity',
   'service_folded',
@@ -373,6 +403,7 @@ async function createTimeline(knex: Knex): Promise<void> {
     moment('source_window_started_at');
     moment('source_window_ended_at');
     table.jsonb('evidence_links').notNullable().comment('as the API shows them');
+    table.text('external_id').comment('in the system that it was imported from; null: it was created here');
     table.specificType('source_folded', folded).notNullable();
     table.specificType('type_folded', folded).notNullable();
     table.specificType('tags_folded', foldedList).notNullable();
@@ -385,6 +416,10 @@ async function createTimeline(knex: Knex): Promise<void> {
   });
   await knex.raw(`
     create index timeline_events_by_group on timeline_events (workspace_id, group_id) where group_id is not null`);
+  // An import finds what it has imported before.
+  await knex.raw(`
+    create unique index timeline_events_by_external_id on timeline_events (incident_id, external_id)
+    where external_id is not null`);
 
   await knex.schema.createTable('timeline_attachments', (table) => {
     table.bigIncrements('id');

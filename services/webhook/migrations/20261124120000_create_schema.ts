@@ -1,7 +1,9 @@
-import { createInboxTable } from '@tocsin/messaging';
+import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
+  await createOutboxTable(knex);
+  await createDeadLetterTable(knex);
   await createInboxTable(knex);
   await createSubscriptions(knex);
   await createDeliveries(knex);

@@ -1,7 +1,0 @@
-import type { Knex } from '@tocsin/postgres';
-
-export async function up(knex: Knex): Promise<void> {
-  await knex.schema.alterTable('teams', (table) => {
-    table.text('external_id');
-  });
-}
