@@ -12,7 +12,7 @@ import {
 } from '@tocsin/contracts';
 import { z } from 'zod';
 import { EXAMPLES } from './event-examples.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './formatted.ts';
 import { type JsonSchema, mapInner } from './tolerant-schema.ts';
 
 /** Events that Tocsin consumes from other systems; it publishes all others. */

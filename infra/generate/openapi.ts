@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { type AnyDocumentation, type Contracts, openApiDocument, type WebhookDocumentation } from '@tocsin/http';
 import { type AppName, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './formatted.ts';
 
 interface DocumentationModule {
   documentation: Readonly<Record<string, AnyDocumentation>>;

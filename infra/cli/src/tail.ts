@@ -39,7 +39,8 @@ export async function untilEnded({ session }: Call, run: () => Promise<void>): P
 /** `2026-11-20T09:30:00.000Z incident.created INC-4 Checkout is down` */
 export function summaryOf({ occurred_at: at, type, data }: FeedEvent): string {
   const resource = Object.values(data as object).find((value) => typeof value === 'object' && !Array.isArray(value)) as
-    Record<string, unknown> | undefined;
+    | Record<string, unknown>
+    | undefined;
   const texts = [resource?.['reference'], resource?.['title'] ?? resource?.['name']];
   return visible([at, type, ...texts.filter((text) => typeof text === 'string' && text !== '')].join(' '));
 }

@@ -49,4 +49,6 @@ export interface Answers {
 
 /** From an attacker's process. */
 export type FromAttacker =
-  { kind: 'prepared' } | { kind: 'question'; id: number; question: Question } | { kind: 'done'; result: AttackResult };
+  | { kind: 'prepared' }
+  | { kind: 'question'; id: number; question: Question }
+  | { kind: 'done'; result: AttackResult };

@@ -19,7 +19,16 @@ export interface Observed {
 }
 
 type RuleName =
-  'suite' | 'victims' | 'latency' | 'feed' | 'memory' | 'event-loop' | 'attacker' | 'checks' | 'processes' | 'recovery';
+  | 'suite'
+  | 'victims'
+  | 'latency'
+  | 'feed'
+  | 'memory'
+  | 'event-loop'
+  | 'attacker'
+  | 'checks'
+  | 'processes'
+  | 'recovery';
 
 export interface Failure {
   rule: RuleName;

@@ -17,7 +17,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/alpha/src/administration.ts': ['./http/routes.ts'], // layer-administration
   'services/alpha/src/app.ts': ['./administration.ts', './config.ts'], // layer-app
   'services/alpha/src/clients/beta.ts': ['../store/things.ts'], // layer-clients
-  'services/alpha/src/clients/gamma.ts': ['prettier'], // no-undeclared-package
+  'services/alpha/src/clients/gamma.ts': ['oxfmt'], // no-undeclared-package
   'services/alpha/src/config.ts': ['./store/things.ts'], // layer-config
   'services/alpha/src/dependencies.ts': ['./http/routes.ts'], // layer-dependencies
   'services/alpha/src/description.ts': ['./config.ts'], // layer-description

@@ -52,6 +52,9 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
 /** Scripts that a page loads; no module imports them. */
 const BROWSER_SCRIPTS = '^gateway/src/http/reference/[^/]+[.]js$';
 
+/** `.oxlintrc.json` names it; no module imports it. */
+const LINT_PLUGIN = '^infra/verification/checks/named-columns[.]ts$';
+
 /** Texts and examples of the API description, which its generator finds by their names. */
 const DOCUMENTATION = '^(?:gateway|services/[^/]+)/src/(?:http/|[^/]+/http/)(?:documentation|examples)[.]ts$';
 /** Worker threads start from their own file; no module imports it. */
@@ -178,7 +181,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   rule(
     'no-orphan',
     'a file without imports and importers is unused',
-    { orphan: true, pathNot: ['[.]test[.]ts$', '[.]d[.]ts$', BROWSER_SCRIPTS] },
+    { orphan: true, pathNot: ['[.]test[.]ts$', '[.]d[.]ts$', BROWSER_SCRIPTS, LINT_PLUGIN] },
     {},
   ),
   {

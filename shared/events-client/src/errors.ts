@@ -6,7 +6,12 @@
  * `handle`; the consumer pauses.
  */
 export type ConsumerErrorCode =
-  'connection' | 'broken_message' | 'newer_version' | 'handler_failed' | 'handler_late' | 'outage';
+  | 'connection'
+  | 'broken_message'
+  | 'newer_version'
+  | 'handler_failed'
+  | 'handler_late'
+  | 'outage';
 
 /**
  * What `work` of `Remember` rejects with when the consumer gives a handler up. The handler may still use the transaction,

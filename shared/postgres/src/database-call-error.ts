@@ -11,7 +11,14 @@
  * - `abandoned`: the client has gone, so nobody waits for the result.
  */
 export type DatabaseFailure =
-  'unreachable' | 'unable' | 'conflict' | 'timeout' | 'refused' | 'busy' | 'share_exceeded' | 'abandoned';
+  | 'unreachable'
+  | 'unable'
+  | 'conflict'
+  | 'timeout'
+  | 'refused'
+  | 'busy'
+  | 'share_exceeded'
+  | 'abandoned';
 
 /** A call to the database that this process has ended or refused itself. */
 export class DatabaseCallError extends Error {

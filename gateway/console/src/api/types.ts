@@ -129,7 +129,16 @@ export interface CustomField {
   name: string;
   slug: string;
   field_type:
-    'string' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'monetary' | 'json' | 'select' | 'multi_select';
+    | 'string'
+    | 'number'
+    | 'boolean'
+    | 'date'
+    | 'time'
+    | 'datetime'
+    | 'monetary'
+    | 'json'
+    | 'select'
+    | 'multi_select';
   description?: string;
   category: string;
   required: boolean;

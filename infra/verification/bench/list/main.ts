@@ -5,8 +5,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
-import { format, resolveConfig } from 'prettier';
 import { environment, ROOT } from '../../../environment.ts';
+import { formatted } from '../../../generate/formatted.ts';
 import { namedDatabases } from '../../../migrate/named-databases.ts';
 import { readSize } from '../../seed/size.ts';
 import { ensureSeeded } from './ensure-seeded.ts';
@@ -23,7 +23,7 @@ try {
   try {
     const text = await report(service, size, console.log);
     const file = path.join(ROOT, 'docs/performance-list.md');
-    await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+    await writeFile(file, await formatted(file, text));
   } finally {
     await service.stop();
   }

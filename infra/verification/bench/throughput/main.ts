@@ -8,11 +8,11 @@ import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { describeStartFailure } from '@tocsin/runtime';
 import { type Receiver, testServers } from '@tocsin/testing';
-import { format, resolveConfig } from 'prettier';
 import { APP_NAMES } from '../../../apps.ts';
 import { memoryOf, shareOfMemory } from '../../systems/processes.ts';
 import { startTrustedReceiver } from '../../systems/receivers.ts';
 import { ROOT } from '../../../environment.ts';
+import { formatted } from '../../../generate/formatted.ts';
 import { findServers, releaseServers } from '../../servers/find-servers.ts';
 import { interruption } from '../../interruption.ts';
 import { CASES } from './cases.ts';
@@ -158,7 +158,7 @@ async function write(text: string, growth: Report['growth']): Promise<void> {
   const [before = '', rest = ''] = page.split(BEGIN);
   const [, after = ''] = rest.split(END);
   const next = `${before}${BEGIN}\n\n${text}\n\n${END}${after}`;
-  await writeFile(file, await format(next, { ...(await resolveConfig(file)), filepath: file }));
+  await writeFile(file, await formatted(file, next));
   if (growth !== undefined) await writeFile(path.join(ROOT, 'docs/performance-growth.svg'), growthChart(growth));
 }
 

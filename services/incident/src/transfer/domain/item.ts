@@ -59,7 +59,8 @@ export function refusalOf(error: unknown): Refusal {
 
 /** What became of an item. */
 export type ImportResult =
-  { outcome: 'created' | 'updated' | 'unchanged'; incident: Pick<Incident, 'id' | 'number' | 'revision'> } | Refusal;
+  | { outcome: 'created' | 'updated' | 'unchanged'; incident: Pick<Incident, 'id' | 'number' | 'revision'> }
+  | Refusal;
 
 /** Everybody whom an item names. */
 export const peopleOf = ({ author, manager, responders, timeline, changelog }: ImportItem): Person[] => [
