@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type CatalogChangePage, catalogChangePage, INTERNAL_PATHS } from '@tocsin/contracts';
 import { asService, asUser, eventually, httpClient } from '@tocsin/testing';
-import { configureTiers, at, create, newWorkspace, startService, type TestService } from './service.ts';
+import { configureTiers, at, create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const page = async (workspaceId: number, query: string): Promise<CatalogChangePage> => {
   const path = `${INTERNAL_PATHS.catalogChangePages}?workspace_id=${workspaceId}&${query}`;

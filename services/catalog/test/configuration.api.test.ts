@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { serviceTiers } from '../src/administration.ts';
 import { eventually } from '@tocsin/testing';
-import { configureTiers, create, newWorkspace, prepareTiers, startService, type TestService } from './service.ts';
+import { configureTiers, create, newWorkspace, prepareTiers, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const PATH = '/api/v1/configuration/service-tiers';
 const DEFAULT = [{ key: 'x', label: 'X', order: 0, is_default: true, description: '' }];

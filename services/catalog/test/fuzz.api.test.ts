@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Answer } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+import { at, create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const oddText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),

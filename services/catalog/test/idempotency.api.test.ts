@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { create, newWorkspace, startService, type TestService } from './service.ts';
+import { create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const key = (value: string) => ({ 'Idempotency-Key': value });
 

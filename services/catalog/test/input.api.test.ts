@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { at, create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const long = (length: number) => 'é'.repeat(length);
 const many = (length: number) => Array.from({ length }, (_, index) => `n${index}`);

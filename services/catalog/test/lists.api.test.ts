@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Answer, Client } from '@tocsin/testing';
-import { configureTiers, at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
+import { configureTiers, at, create, namesOf, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 /** Every page of a list, from the first to the last. */
 async function pages(client: Client, path: string, limit: number): Promise<Answer['body'][]> {

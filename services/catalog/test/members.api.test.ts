@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually, holdTransaction } from '@tocsin/testing';
 import { randomUUID } from 'node:crypto';
-import { at, create, namesOf, newWorkspace, startService, type TestService } from './service.ts';
+import { at, create, namesOf, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 /** Prepares a workspace with a team, and a user at the gateway for each number. */
 async function prepare(...numbers: number[]) {

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import { readPages } from '@tocsin/testing';
-import { newWorkspace, startService, type TestService } from './service.ts';
+import { newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 /** Six bytes of JSON for each character. */
 const longest = (characters: number) => '\u0001'.repeat(characters);

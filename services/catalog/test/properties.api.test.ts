@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { patchEachProperty } from '@tocsin/testing';
 import { servicePatch, teamPatch } from '../src/http/wire.ts';
-import { create, newWorkspace, startService, type TestService } from './service.ts';
+import { create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 test.each([
   ['service', servicePatch],

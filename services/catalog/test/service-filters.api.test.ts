@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
-import { create, newWorkspace, startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { create, newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-let client: Client;
-let teams: { id: number }[];
-beforeAll(async () => {
-  service = await startService();
-  client = service.as(newWorkspace());
-  teams = [await create(client, 'team', { name: 'One' }), await create(client, 'team', { name: 'Two' })];
-  const [one, two] = teams.map(({ id }) => id);
-  for (const body of [
-    { name: 'Checkout', tier: 't0', owner_team_id: one, external_id: 'c-1' },
-    { name: 'Checkout Mail', tier: 't1', owner_team_id: one },
-    { name: 'Ärger', slug: 'trouble_100', tier: 't1', owner_team_id: two },
-    { name: '100% Search_Engine Two Point Zero', slug: 'finder', tier: 't2' },
-    { name: 'Old', tier: 't3', owner_team_id: two },
-  ]) {
-    await create(client, 'service', body);
-  }
-  const old = (await client.get('/api/v1/services?tier=t3')).body.services[0];
-  await client.delete(`/api/v1/services/${old.id}`);
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile();
+const client = service.as(newWorkspace());
+const teams = [await create(client, 'team', { name: 'One' }), await create(client, 'team', { name: 'Two' })];
+const [one, two] = teams.map(({ id }) => id);
+for (const body of [
+  { name: 'Checkout', tier: 't0', owner_team_id: one, external_id: 'c-1' },
+  { name: 'Checkout Mail', tier: 't1', owner_team_id: one },
+  { name: 'Ärger', slug: 'trouble_100', tier: 't1', owner_team_id: two },
+  { name: '100% Search_Engine Two Point Zero', slug: 'finder', tier: 't2' },
+  { name: 'Old', tier: 't3', owner_team_id: two },
+]) {
+  await create(client, 'service', body);
+}
+const old = (await client.get('/api/v1/services?tier=t3')).body.services[0];
+await client.delete(`/api/v1/services/${old.id}`);
 
 const list = async (query: string) => client.get(`/api/v1/services?${query}`);
 const namesFor = async (query: string) => (await list(query)).body.services.map(({ name }: { name: string }) => name);

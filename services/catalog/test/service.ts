@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
-import { type Knex, openDatabase } from '@tocsin/postgres';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { serviceTiers } from '../src/administration.ts';
 import { type Overrides, startApp } from '../src/app.ts';
 import { catalogConfig } from '../src/config.ts';
@@ -12,8 +12,6 @@ import { type FakeInternalServices, startInternalServices } from './fakes/intern
 
 /** The catalog service on its own database, with a fake of the gateway and the incident service. */
 export interface TestService extends ServiceUnderTest {
-  /** The service's tables. */
-  knex: Knex;
   /** The events that the incident service received, in the order of arrival. */
   events: Envelope<{ version: number; service?: ServiceSnapshot; team?: TeamSnapshot }>[];
   versions: Versions;
@@ -40,15 +38,12 @@ export async function startService(
     INCIDENT_URL: internalServices.url,
   });
   const app = await startApp(config, { ...harness.overrides, versions, ...overrides });
-  const knex = openDatabase({ url: harness.databaseUrl, schema: schema.name, application: 'test', poolSize: 4 });
-  return {
-    ...harness.serviceUnderTest(app, { stop: async () => knex.destroy() }, internalServices),
-    knex,
-    events,
-    versions,
-    internalServices,
-  };
+  return { ...harness.serviceUnderTest(app, internalServices), events, versions, internalServices };
 }
+
+/** The service of a test file: it starts with the file and stops after its tests. */
+export const serviceForFile = async (...options: Parameters<typeof startService>): Promise<TestService> =>
+  stopAfterAll(await startService(...options));
 
 /** A workspace that no other test uses, at a version of the gateway's data. */
 export const newWorkspace = (version = 0) => {

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at, create, newWorkspace, startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { at, create, newWorkspace, serviceForFile, type TestService } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const PATH = '/api/v1/services';
 /** The properties that every service has. */

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newWorkspace, startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { newWorkspace, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 describe.each(['service', 'team'])('a new %s that is only validated', (kind) => {
   const path = `/api/v1/${kind}s`;

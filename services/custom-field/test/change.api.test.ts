@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Client } from '@tocsin/testing';
-import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 /** Creates a definition in a new workspace. */
 async function define(body: Record<string, unknown>): Promise<{ client: Client; path: string; field: { id: number } }> {

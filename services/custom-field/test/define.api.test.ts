@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FIELDS, freshUser, startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { FIELDS, freshUser, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 describe('creating a definition', () => {
   test('returns the definition with defaults; properties without a value are absent', async () => {

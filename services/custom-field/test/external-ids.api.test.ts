@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ServiceUnderTest } from '@tocsin/testing';
-import { startService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { serviceForFile } from './service.ts';
 
-let service: ServiceUnderTest;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const PATH = '/api/v1/custom-fields';
 const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { FIELD_TYPES } from '@tocsin/contracts';
 import { anything, typedValue } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
-import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 describe('any input', () => {
   test('a valid config and default are stored as they were sent', async () => {

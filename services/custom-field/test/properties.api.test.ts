@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { patchEachProperty } from '@tocsin/testing';
 import { fieldPatch } from '../src/http/wire.ts';
-import { FIELDS, freshUser, startService, type TestService } from './service.ts';
+import { FIELDS, freshUser, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 test('each property of a definition that is changed alone comes back', async () => {
   const client = service.as(freshUser());

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const workspaceWith = (custom_fields: number) =>
   service.as({ workspace: { ...freshUser().workspace, quotas: { custom_fields } } });

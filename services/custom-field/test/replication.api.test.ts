@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { customFieldChangePage, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
-import { openDatabase } from '@tocsin/postgres';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { asService, eventually, httpClient } from '@tocsin/testing';
-import { schema } from '../src/schema.ts';
-import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
 /** Versions in memory that can be made to fail. */
 const outage = { active: false };
@@ -19,9 +17,7 @@ function failingVersions(): Versions {
   };
 }
 
-let service: TestService;
-beforeAll(async () => void (service = await startService({ versions: failingVersions() })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({ versions: failingVersions() });
 
 const page = async (workspaceId: number, query: string) => {
   const path = `${INTERNAL_PATHS.customFieldChangePages}?workspace_id=${workspaceId}&${query}`;
@@ -43,12 +39,8 @@ const pages = async (workspaceId: number, since: number) => {
   return all;
 };
 /** Larger than the API allows, as earlier releases stored them. */
-const update = async (workspaceId: number, columns: object) => {
-  const url = service.database.url(schema.name);
-  const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 1 });
-  await database('definitions').where({ workspace_id: workspaceId }).update(columns);
-  await database.destroy();
-};
+const update = async (workspaceId: number, columns: object) =>
+  service.knex('definitions').where({ workspace_id: workspaceId }).update(columns);
 const publishedVersion = async (workspaceId: number) => (await service.versions.read(['custom_field'], workspaceId))[0];
 
 describe('the replication of definitions', () => {

@@ -1,6 +1,7 @@
 import { type Envelope, QUEUES } from '@tocsin/contracts';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, serviceHarness, type TestUser } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { type Overrides, startApp } from '../src/app.ts';
 import { customFieldConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
@@ -24,6 +25,10 @@ export async function startService(overrides: Partial<Overrides> = {}): Promise<
   const app = await startApp(config, { ...harness.overrides, ...overrides, versions });
   return { ...harness.serviceUnderTest(app), versions, events };
 }
+
+/** The service of a test file: it starts with the file and stops after its tests. */
+export const serviceForFile = async (...options: Parameters<typeof startService>): Promise<TestService> =>
+  stopAfterAll(await startService(...options));
 
 let workspaces = 1_000;
 /** A user of a workspace that no other test uses. */

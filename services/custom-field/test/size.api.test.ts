@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
-import { schema } from '../src/schema.ts';
-import { FIELDS, freshUser, revision, startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const options = (count: number, length = 4) =>
   Array.from({ length: count }, (_, index) => String(index).padStart(length, '0'));
@@ -64,17 +60,11 @@ test('a definition that was stored before the limits can be changed, and not gro
   const client = service.as(user);
   const { body } = await client.post(FIELDS, { name: 'x', field_type: 'json', default_value: 1 });
   const path = `${FIELDS}/${body.field.id}`;
-  const database = openDatabase({
-    url: service.database.url(schema.name),
-    schema: schema.name,
-    application: 'test',
-    poolSize: 1,
-  });
   const large = 'x'.repeat(100_000);
-  await database('definitions')
+  await service
+    .knex('definitions')
     .where({ id: body.field.id })
     .update({ default_value: JSON.stringify(large) });
-  await database.destroy();
   expect((await client.get(path)).body.field.default_value).toBe(large);
   expect((await client.patch(path, { description: 'longer than null', required: true }, revision(1))).status).toBe(400);
   expect((await client.patch(path, { required: true }, revision(1))).body.field.default_value).toBe(large);

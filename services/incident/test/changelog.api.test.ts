@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
-import { startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let client: Client;
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile();
+const client = service.as();
 
 async function changed(times: number): Promise<string> {
   const { body } = await client.post('/api/v1/incidents', { title: 'title 1' });

@@ -1,12 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { generateSecretKeys } from '@tocsin/runtime';
-import { type ChatTest, type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
+import { type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
 
-let chat: ChatTest;
-beforeAll(async () => {
-  chat = await startChatTest();
-});
-afterAll(async () => chat.stop());
+const chat = await startChatTest();
 afterEach(() => {
   chat.slack.down = false;
   chat.slack.hang = false;

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import { afterAll, expect, test } from '@jest/globals';
+import { openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, generateSecretKeys } from '@tocsin/runtime';
-import { createTestDatabase, type FakeSlack, startSlack, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase, startSlack } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { connectChat } from '../src/administration.ts';
 import { slackChat } from '../src/chat/clients/slack.ts';
 import { schema } from '../src/schema.ts';
 import { chats } from '../src/chat/chats.ts';
 import { chatTokenRotation } from '../src/chat/rotate-chat-tokens.ts';
 
-let testDatabase: TestDatabase;
-let database: Knex;
-let slack: FakeSlack;
-beforeAll(async () => {
-  slack = await startSlack();
-  testDatabase = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-  const url = testDatabase.url(schema.name);
-  database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 2 });
-});
+const slack = stopAfterAll(await startSlack());
+const testDatabase = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
+const url = testDatabase.url(schema.name);
+const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 2 });
 afterAll(async () => {
   await database.destroy();
   await testDatabase.drop();
-  await slack.stop();
 });
 
 const chatsWith = (secretKeys: string) =>

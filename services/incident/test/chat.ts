@@ -1,4 +1,3 @@
-import type { Knex } from '@tocsin/postgres';
 import {
   type Answer,
   type Client,
@@ -9,45 +8,36 @@ import {
   type TestClock,
   testClock,
 } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { connectChat, disconnectChat } from '../src/administration.ts';
 import type { ProvisioningWire } from '../src/chat/http/wire.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile, type TestService } from './service.ts';
 
 export const INCIDENTS = '/api/v1/incidents';
 
-/** The incident service with its own fake Slack. */
+/** The incident service of a test file, with its own fake Slack. */
 export interface ChatTest {
   service: TestService;
   slack: FakeSlack;
   clock: TestClock;
   published: RecordingBroker['published'];
-  stop(): Promise<void>;
 }
 
 export async function startChatTest(): Promise<ChatTest> {
   const clock = testClock();
-  const slack = await startSlack({ now: () => Date.parse(clock.now()) });
+  const slack = stopAfterAll(await startSlack({ now: () => Date.parse(clock.now()) }));
   const broker = new RecordingBroker();
-  const service = await startService({ clock, broker }, { SLACK_API_URL: slack.url });
-  return {
-    service,
-    slack,
-    clock,
-    published: broker.published,
-    stop: async () => {
-      await service.stop();
-      await slack.stop();
-    },
-  };
+  const service = await serviceForFile({ clock, broker }, { SLACK_API_URL: slack.url });
+  return { service, slack, clock, published: broker.published };
 }
 
 /** A new workspace, connected to Slack by default. */
 export interface ChatWorkspace {
   id: number;
   client: Client;
-  connect(connection?: { botToken?: string; channelTemplate?: string; secretKeys?: string }): Promise<void>;
-  disconnect(): Promise<void>;
+  connect(connection?: { botToken?: string; channelTemplate?: string; secretKeys?: string }): Promise<unknown>;
+  disconnect(): Promise<unknown>;
   /** Creates an incident and returns it. */
   declare(properties?: Record<string, unknown>): Promise<{ id: number; human_id: string; slack_channel_id: string }>;
   get(incidentId: number): Promise<Answer>;
@@ -66,14 +56,6 @@ export async function chatWorkspace(
   const client = service.as({
     workspace: { id, slug: `workspace-${id}`, short_title_required: requiresShortTitle },
   });
-  const administer = async (work: (database: Knex) => Promise<unknown>) => {
-    const database = openOwnDatabase(service);
-    try {
-      await work(database);
-    } finally {
-      await database.destroy();
-    }
-  };
   const provisioning = async (incidentId: number) => {
     const { body } = await client.get(`${INCIDENTS}/${incidentId}/provisioning`);
     return body.provisioning as ProvisioningWire;
@@ -82,16 +64,14 @@ export async function chatWorkspace(
     id,
     client,
     connect: async ({ botToken = slack.token, channelTemplate, secretKeys = TEST_SECRET_KEYS } = {}) =>
-      administer(async (database) =>
-        connectChat(database, {
-          workspaceId: id,
-          botToken,
-          // Unique for each workspace, because they share one Slack.
-          channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
-          secretKeys,
-        }),
-      ),
-    disconnect: async () => administer(async (database) => disconnectChat(database, id)),
+      connectChat(service.knex, {
+        workspaceId: id,
+        botToken,
+        // Unique for each workspace, because they share one Slack.
+        channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
+        secretKeys,
+      }),
+    disconnect: async () => disconnectChat(service.knex, id),
     declare: async (properties = {}) => {
       const { status, body } = await client.post(INCIDENTS, { title: 'Checkout is down', ...properties });
       if (status !== 201) throw new Error(`incident not created: ${JSON.stringify(body)}`);

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { describe, expect, test } from '@jest/globals';
 import {
   type Answer,
   asUser,
@@ -11,20 +10,12 @@ import {
 } from '@tocsin/testing';
 import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { countWaiting, openOwnDatabase, startService, type TestService } from './service.ts';
+import { countWaiting, serviceForFile } from './service.ts';
 
-let service: TestService;
-let database: Knex;
 const broker = new RecordingBroker();
 const eventsOf = (id: number) => broker.published.filter(({ data }) => data.incident?.id === id);
-beforeAll(async () => {
-  service = await startService({ broker });
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile({ broker });
+const { knex: database } = service;
 
 const PATH = '/api/v1/settings/configuration';
 const INCIDENTS = '/api/v1/incidents';

@@ -1,21 +1,12 @@
 import { fold } from '@tocsin/contracts';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { containsText } from '../src/shared/store/contains-text.ts';
 import { run, sql } from '../src/shared/store/sql.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
 
 async function contained(pairs: readonly (readonly [text: string, searched: string])[]): Promise<boolean[]> {
   return Promise.all(

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import type { App } from '@tocsin/runtime';
-import { asUser, type Client, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { asUser, type Client, eventually, httpClient, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { shortenValue } from '../src/incidents/domain/large-value.ts';
 import type { TimelineEventWire } from '../src/timeline/http/wire.ts';
@@ -18,8 +17,7 @@ import {
   USERS,
 } from './events/actions.ts';
 import { publishedEvent, publishedForm, replay, statesOf } from './events/replica.ts';
-import { openOwnDatabase } from './service.ts';
-import { jsonDocument, type ImportingService, startImporting } from './source-import.ts';
+import { jsonDocument, startImporting } from './source-import.ts';
 
 /**
  * Several clients change incidents and timelines at random, at the same time and over two processes, each with its relay.
@@ -28,46 +26,34 @@ import { jsonDocument, type ImportingService, startImporting } from './source-im
 
 const CLIENTS = 4;
 
-let receiver: Receiver;
-let service: ImportingService;
-let other: App;
-let database: Knex;
 const incidents: number[] = [];
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-  receiver.respond = () =>
-    jsonDocument(
-      // More than one statement adds to the outbox.
-      ...Array.from({ length: 110 }, (_, index) => ({
-        at: '2026-11-20T10:00:00.000Z',
-        body: index % 10 === 0 ? LARGE : `Step ${index}`,
-      })),
-    );
-  service = await startImporting([receiver]);
-  other = await service.startProcess();
-  database = openOwnDatabase(service);
-  const fields = FIELDS.map((field) => ({
-    ...field,
-    revision: 1,
-    name: field.slug,
-    required: false,
-    required_on_creation: false,
-    sort_order: field.id,
-    created_at: '2026-11-20T09:00:00.000Z',
-    archived_at: null,
-  }));
-  await service.owners.change(1, (data) => {
-    data.fields.push(...fields);
-    data.users.push(...USERS);
-    data.teams.push(TEAM);
-  });
-});
-afterAll(async () => {
-  await database.destroy();
-  await other.stop();
-  await service.stop();
-  await receiver.stop();
+const receiver = stopAfterAll(await startReceiver());
+receiver.respond = () =>
+  jsonDocument(
+    // More than one statement adds to the outbox.
+    ...Array.from({ length: 110 }, (_, index) => ({
+      at: '2026-11-20T10:00:00.000Z',
+      body: index % 10 === 0 ? LARGE : `Step ${index}`,
+    })),
+  );
+const service = await startImporting([receiver]);
+const other = stopAfterAll(await service.startProcess());
+stopAfterAll(service);
+const { knex: database } = service;
+const fields = FIELDS.map((field) => ({
+  ...field,
+  revision: 1,
+  name: field.slug,
+  required: false,
+  required_on_creation: false,
+  sort_order: field.id,
+  created_at: '2026-11-20T09:00:00.000Z',
+  archived_at: null,
+}));
+await service.owners.change(1, (data) => {
+  data.fields.push(...fields);
+  data.users.push(...USERS);
+  data.teams.push(TEAM);
 });
 
 async function allOf<Row>(client: Client, path: string, name: string): Promise<Row[]> {

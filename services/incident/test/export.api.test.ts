@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 import { anEvent, anItem, EXPORTS, transferOf, transferWorkspace } from './transfer.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 type Workspace = Awaited<ReturnType<typeof transferWorkspace>>;
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Answer } from '@tocsin/testing';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 let workspaces = 8_000;
 const newWorkspace = () => service.as({ workspace: { id: (workspaces += 1) } });

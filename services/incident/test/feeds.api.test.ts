@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deadLetterQueueName, QUEUES } from '@tocsin/contracts';
 import { AmqpBroker, type Broker } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile, startService, type TestService } from './service.ts';
 
 interface Feed {
   id?: string;
@@ -55,17 +54,10 @@ const run = (
     feed,
   );
 
+const service = await serviceForFile();
+
 describe('feeds', () => {
-  let service: TestService;
-  let database: Knex;
-  beforeAll(async () => {
-    service = await startService();
-    database = openOwnDatabase(service);
-  });
-  afterAll(async () => {
-    await database.destroy();
-    await service.stop();
-  });
+  const { knex: database } = service;
 
   const declared = async (): Promise<number> => {
     const { body } = await service.as().post('/api/v1/incidents', { title: 'x' });
@@ -233,15 +225,15 @@ describeWithBroker('feeds on RabbitMQ', () => {
   const url = testServers().amqpUrl ?? '';
   const deadLetters = deadLetterQueueName(namespace, QUEUES.incidentFeeds);
   let broker: Broker;
-  let service: TestService;
+  let onRabbitMq: TestService;
 
   beforeAll(async () => {
     broker = new AmqpBroker({ url, namespace, log: createLogger({ app: 'test', level: 'silent' }) });
-    service = await startService({ broker });
+    onRabbitMq = await startService({ broker });
     await eventually(() => broker.connected, { what: 'the connection to the broker' });
   });
   afterAll(async () => {
-    await service.stop();
+    await onRabbitMq.stop();
     await broker.close();
     const connection = await connect(url);
     const channel = await connection.createChannel();
@@ -254,13 +246,13 @@ describeWithBroker('feeds on RabbitMQ', () => {
   });
 
   test('valid events are stored and malformed ones are dead-lettered', async () => {
-    const { body } = await service.as().post('/api/v1/incidents', { title: 'x' });
+    const { body } = await onRabbitMq.as().post('/api/v1/incidents', { title: 'x' });
     const id: number = body.incident.id;
     const malformed = run(id, 'a', 'exploded', second(1));
     const reports = run(id, 'a', 'completed', second(1), { occurredAt: second(2) });
     expect(await broker.publish([malformed, reports, reports])).toEqual(['confirmed', 'confirmed', 'confirmed']);
     await eventually(async () => {
-      const { body: now } = await service.as().get(`/api/v1/incidents/${id}`);
+      const { body: now } = await onRabbitMq.as().get(`/api/v1/incidents/${id}`);
       return now.incident.investigation_summary?.run_count === 1;
     });
     const connection = await connect(url);

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/postgres';
 import { fieldDefinitions } from '../src/replicas/store/field-definitions.ts';
 import { replicaStore } from '../src/replicas/store/replica-store.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let database: Knex;
 let statements = 0;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-  // Each statement takes a connection from the pool.
-  const client = database.client as { acquireConnection: () => Promise<unknown> };
-  const acquire = client.acquireConnection.bind(client);
-  client.acquireConnection = async () => {
-    statements += 1;
-    return acquire();
-  };
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
+// Each statement takes a connection from the pool.
+const client = database.client as { acquireConnection: () => Promise<unknown> };
+const acquire = client.acquireConnection.bind(client);
+client.acquireConnection = async () => {
+  statements += 1;
+  return acquire();
+};
 beforeEach(async () => {
   await database('replica_fields').delete();
 });

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Knex } from '@tocsin/postgres';
 import { type Answer, type Client, eventually } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
 
 let workspaces = 7_000;
 const newWorkspace = (quotas: Record<string, number | null> = {}) => {

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 import { anEvent, anItem, aUser, IMPORTS, transferWorkspace } from './transfer.ts';
 
 const broker = new RecordingBroker();
-let service: TestService;
-beforeAll(async () => void (service = await startService({ broker })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({ broker });
 
 /** The events about incidents; the configuration of a workspace has one, too. */
 const publishedOf = (workspaceId: number) =>
@@ -76,10 +74,9 @@ async function preparedWorkspace() {
       },
     ];
   });
-  const database = openOwnDatabase(service);
+  const { knex: database } = service;
   const plan = await planConfiguration(database, workspace.id, { timeline_groups: [{ id: 2, name: 'Comms' }] });
   await database.transaction(async (trx) => plan.apply(trx));
-  await database.destroy();
   return workspace;
 }
 
@@ -224,12 +221,11 @@ describe('the same import again', () => {
   test('counts the services that incidents name', async () => {
     const workspace = await transferWorkspace(service);
     const counted = async () => {
-      const database = openOwnDatabase(service);
+      const { knex: database } = service;
       const rows = await database('service_references')
         .where('workspace_id', workspace.id)
         .select('value', 'incidents')
         .orderBy('value');
-      await database.destroy();
       return rows;
     };
     await workspace.results(

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/contracts';
 import { asService, asUser, httpClient } from '@tocsin/testing';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const path = (workspaceId: number) => `${INTERNAL_PATHS.lastIncidentNumber}?workspace_id=${workspaceId}`;
 

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Answer, type Client, eventually } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
+import { type Answer, eventually } from '@tocsin/testing';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const broker = new RecordingBroker();
-let service: TestService;
-let client: Client;
-beforeAll(async () => {
-  service = await startService({ broker });
-  client = service.as();
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile({ broker });
+const client = service.as();
 
 /** Creates an incident, and returns its requests. */
 async function declared(properties: object = {}) {

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { openKeyring } from '@tocsin/runtime';
 import { type Client, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { listFilters } from '../src/list/domain/list-filters.ts';
 import { listSort } from '../src/list/domain/list-sort.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let client: Client;
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-  for (let number = 1; number <= 5; number += 1) {
-    await client.post('/api/v1/incidents', { title: String(number), severity: 'sev1', service: 'a', regions: ['eu'] });
-  }
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile();
+const client = service.as();
+for (let number = 1; number <= 5; number += 1) {
+  await client.post('/api/v1/incidents', { title: String(number), severity: 'sev1', service: 'a', regions: ['eu'] });
+}
 
 const LIST = '/api/v1/incidents';
 

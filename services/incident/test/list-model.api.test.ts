@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { planConfiguration } from './configure.ts';
 import { expected } from './list/model.ts';
-import { addReferenceData, assignOwners, type Listed, populate, setClock } from './list/population.ts';
+import { addReferenceData, assignOwners, populate, setClock } from './list/population.ts';
 import { type ListRequest, listRequest, searchOf } from './list/requests.ts';
 import { CONFIGURATION, NOW } from './list/world.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 /**
  * Compares lists with a model: an array that is filtered and sorted as the contract says. The data has few distinct
@@ -13,22 +13,17 @@ import { openOwnDatabase, startService, type TestService } from './service.ts';
  * incidents older than a history limit.
  */
 const clock = setClock(NOW);
-let service: TestService;
-let population: Listed[];
 
-beforeAll(async () => {
-  service = await startService({ clock });
-  const database = openOwnDatabase(service);
-  const plan = await planConfiguration(database, 1, CONFIGURATION);
-  await database.transaction(async (trx) => plan.apply(trx));
-  await database.destroy();
-  await addReferenceData(service);
-  population = await populate(service, clock, 200);
-  await service.as({ workspace: { id: 2 } }).post('/api/v1/incidents', { title: 'of another workspace' });
-  clock.set(NOW);
-  await assignOwners(service);
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile({ clock });
+const { knex: database } = service;
+const plan = await planConfiguration(database, 1, CONFIGURATION);
+await database.transaction(async (trx) => plan.apply(trx));
+await database.destroy();
+await addReferenceData(service);
+const population = await populate(service, clock, 200);
+await service.as({ workspace: { id: 2 } }).post('/api/v1/incidents', { title: 'of another workspace' });
+clock.set(NOW);
+await assignOwners(service);
 
 /** Reads a list from its first page to its last. Checks that the counts are the same on every page. */
 async function traverse({ parameters, archived, historyDays, limit }: ListRequest) {

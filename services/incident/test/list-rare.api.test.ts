@@ -1,29 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/postgres';
 import { impactStore } from '../src/incidents/store/impact-store.ts';
 import { toRecords } from '../src/values/store/value-row.ts';
 import { valueStore } from '../src/values/store/value-store.ts';
 import { planConfiguration } from './configure.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 /** Filters that few incidents meet, and filters that more than 3,000 meet, for which no IDs are looked up. */
 const NOW = '2026-11-20T12:00:00.000Z';
 const RATES = { EUR: 1.085, JPY: 0.0066 };
 const TOTAL = 3_100;
 
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
 
 async function configured(): Promise<Workspace> {
   const workspace = freshWorkspace(service);

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freshWorkspace, type Workspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { freshWorkspace } from './fields.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let workspace: Workspace;
-beforeAll(async () => {
-  service = await startService();
-  workspace = freshWorkspace(service);
-  await workspace.define({ slug: 'text' });
-  await workspace.define({ slug: 'number', field_type: 'number' });
-  await workspace.define({ slug: 'flag', field_type: 'boolean' });
-  await workspace.define({ slug: 'day', field_type: 'date' });
-  await workspace.define({ slug: 'hour', field_type: 'time' });
-  await workspace.define({ slug: 'moment', field_type: 'datetime' });
-  await workspace.define({ slug: 'money', field_type: 'monetary' });
-  await workspace.define({ slug: 'choice', field_type: 'select', config: { options: ['a'] } });
-  await workspace.define({ slug: 'choices', field_type: 'multi_select', config: { options: ['a'] } });
-  await workspace.define({ slug: 'blob', field_type: 'json' });
-  await workspace.define({ slug: 'gone', archived_at: '2026-11-20T09:00:00.000Z' });
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile();
+const workspace = freshWorkspace(service);
+await workspace.define({ slug: 'text' });
+await workspace.define({ slug: 'number', field_type: 'number' });
+await workspace.define({ slug: 'flag', field_type: 'boolean' });
+await workspace.define({ slug: 'day', field_type: 'date' });
+await workspace.define({ slug: 'hour', field_type: 'time' });
+await workspace.define({ slug: 'moment', field_type: 'datetime' });
+await workspace.define({ slug: 'money', field_type: 'monetary' });
+await workspace.define({ slug: 'choice', field_type: 'select', config: { options: ['a'] } });
+await workspace.define({ slug: 'choices', field_type: 'multi_select', config: { options: ['a'] } });
+await workspace.define({ slug: 'blob', field_type: 'json' });
+await workspace.define({ slug: 'gone', archived_at: '2026-11-20T09:00:00.000Z' });
 
 const PATHS = ['/api/v1/incidents', '/api/v1/incidents/archived'];
 

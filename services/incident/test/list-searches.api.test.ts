@@ -1,42 +1,31 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toRecords } from '../src/values/store/value-row.ts';
 import { valueStore } from '../src/values/store/value-store.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 /** Values of this size cannot be written any more, but may be stored. */
 const LARGE = 'a'.repeat(100_000);
 const NOW = '2026-11-20T12:00:00.000Z';
 
-let service: TestService;
-let database: Knex;
-let workspace: Workspace;
-
 /** Has incidents 1 to 400, of which every tenth is closed, each with a large text that ends with its number. */
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-  workspace = freshWorkspace(service);
-  const field = await workspace.define({ slug: 'note' });
-  const { rows } = await database.raw<{ rows: { id: number; number: number }[] }>(
-    `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
-       customer_impact_status, created_at, created_by)
-     select ?, n, 'x', 'sev' || 1 + n % 2, 'manual', case when n % 10 = 0 then 'closed' else 'open' end, 'incident', 'unknown',
-       ?::timestamptz - n * interval '1 day', '42'
-     from generate_series(1, 400) as n returning id, number`,
-    [workspace.id, NOW],
-  );
-  await database.transaction(async (trx) => {
-    for (const { id, number } of rows) {
-      const records = toRecords([{ field, value: `${LARGE} ${number}.` }], { at: NOW, by: '42' });
-      await valueStore(trx, workspace.id).put(id, records);
-    }
-  });
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
+const service = await serviceForFile();
+const { knex: database } = service;
+const workspace = freshWorkspace(service);
+const field = await workspace.define({ slug: 'note' });
+const { rows } = await database.raw<{ rows: { id: number; number: number }[] }>(
+  `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
+     customer_impact_status, created_at, created_by)
+   select ?, n, 'x', 'sev' || 1 + n % 2, 'manual', case when n % 10 = 0 then 'closed' else 'open' end, 'incident', 'unknown',
+     ?::timestamptz - n * interval '1 day', '42'
+   from generate_series(1, 400) as n returning id, number`,
+  [workspace.id, NOW],
+);
+await database.transaction(async (trx) => {
+  for (const { id, number } of rows) {
+    const records = toRecords([{ field, value: `${LARGE} ${number}.` }], { at: NOW, by: '42' });
+    await valueStore(trx, workspace.id).put(id, records);
+  }
 });
 
 const contains = (value: string) => JSON.stringify({ slug: 'note', operator: 'contains', value });

@@ -1,68 +1,57 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import { freshWorkspace, type Workspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { freshWorkspace } from './fields.ts';
+import { serviceForFile } from './service.ts';
 
 /** More than one statement looks up. */
 const TEAMS = 1_300;
 /** Every so many teams, one has three incidents: two of its own, and one that it inherits from its service. */
 const EVERY = 37;
 
-let service: TestService;
-let database: Knex;
-let workspace: Workspace;
-
 /** In the order of names, which is not that of the IDs. */
 const nameOf = (team: number) => `Team ${String((team * 7) % TEAMS).padStart(4, '0')}`;
 const teams = Array.from({ length: TEAMS }, (_, index) => index + 1);
 const withIncidents = teams.filter((team) => team % EVERY === 0).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-  workspace = freshWorkspace(service);
-  await service.owners.change(workspace.id, (data) => {
-    data.teams.push(
-      ...teams.map((id) => ({
-        id,
-        revision: 1,
-        name: nameOf(id),
-        slug: `team_${id}`,
-        parent_team_id: null,
-        archived_at: null,
-      })),
-    );
-    data.services.push(
-      ...teams.map((id) => ({
-        id,
-        revision: 1,
-        name: `Service ${id}`,
-        slug: `service_${id}`,
-        tier: 't2',
-        owner_team_id: id,
-        archived_at: null,
-      })),
-    );
-  });
-  await database.raw(
-    `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
-       customer_impact_status, created_at, created_by, team_id, service, service_folded)
-     select ?, row_number() over (order by copy, team), 'x', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '42',
-       case when copy < 3 then team end, 'service_' || team, 'service_' || team
-     from unnest(?::bigint[]) as team cross join generate_series(1, 3) as copy`,
-    [workspace.id, withIncidents],
+const service = await serviceForFile();
+const { knex: database } = service;
+const workspace = freshWorkspace(service);
+await service.owners.change(workspace.id, (data) => {
+  data.teams.push(
+    ...teams.map((id) => ({
+      id,
+      revision: 1,
+      name: nameOf(id),
+      slug: `team_${id}`,
+      parent_team_id: null,
+      archived_at: null,
+    })),
   );
-  await database.raw(
-    `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
-       customer_impact_status, created_at, created_by)
-     select ?, 1000 + n, 'none', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '42' from generate_series(1, 3) as n`,
-    [workspace.id],
+  data.services.push(
+    ...teams.map((id) => ({
+      id,
+      revision: 1,
+      name: `Service ${id}`,
+      slug: `service_${id}`,
+      tier: 't2',
+      owner_team_id: id,
+      archived_at: null,
+    })),
   );
 });
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+await database.raw(
+  `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
+     customer_impact_status, created_at, created_by, team_id, service, service_folded)
+   select ?, row_number() over (order by copy, team), 'x', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '42',
+     case when copy < 3 then team end, 'service_' || team, 'service_' || team
+   from unnest(?::bigint[]) as team cross join generate_series(1, 3) as copy`,
+  [workspace.id, withIncidents],
+);
+await database.raw(
+  `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
+     customer_impact_status, created_at, created_by)
+   select ?, 1000 + n, 'none', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '42' from generate_series(1, 3) as n`,
+  [workspace.id],
+);
 
 interface Listed {
   title: string;

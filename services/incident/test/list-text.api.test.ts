@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Client } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const LIST = '/api/v1/incidents';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 let workspaces = 9_000;
 const newWorkspace = () => service.as({ workspace: { id: (workspaces += 1) } });
@@ -47,8 +45,7 @@ test('q finds a human ID, and those that begin with it', async () => {
 test('q finds what an earlier release wrote, which has no folded copies', async () => {
   const client = newWorkspace();
   const { incident } = (await client.post(LIST, { title: 'Checkout is down', impact_summary: 'All' })).body;
-  const database = openOwnDatabase(service);
+  const { knex: database } = service;
   await database('incidents').where({ id: incident.id }).update({ title_folded: null, impact_summary_folded: null });
-  await database.destroy();
   expect([await found(client, 'CHECKOUT'), await found(client, 'all')]).toEqual([['INC-1'], ['INC-1']]);
 });

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { asUser, httpClient } from '@tocsin/testing';
 import { planConfiguration } from './configure.ts';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 const clock = setClock(NOW);
-let service: TestService;
-beforeAll(async () => void (service = await startService({ clock })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({ clock });
 
 const LIST = '/api/v1/incidents';
 const before = (milliseconds: number) => new Date(Date.parse(NOW) - milliseconds).toISOString();
@@ -112,10 +110,9 @@ describe('revenue at stake', () => {
     await service.broker.publish([{ id, type, body: JSON.stringify(body) }]);
   };
   const configure = async (workspaceId: number, rates: unknown) => {
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     const plan = await planConfiguration(database, workspaceId, { exchange_rates: rates });
     await database.transaction(async (trx) => plan.apply(trx));
-    await database.destroy();
   };
 
   test('is converted while every required rate exists and is less than a day old', async () => {
@@ -234,7 +231,7 @@ describe('a custom filter', () => {
     const workspace = freshWorkspace(service);
     const { slug } = await workspace.define({});
     const found = [await workspace.declare({ [slug]: 'x' }), await workspace.declare({ [slug]: 'x' })];
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     await database.raw(
       `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
          customer_impact_status, created_at, created_by)
@@ -242,7 +239,6 @@ describe('a custom filter', () => {
        from generate_series(1, 1100) as n`,
       [workspace.id],
     );
-    await database.destroy();
     found.push(await workspace.declare({ [slug]: 'x' }));
     const filter = encodeURIComponent(JSON.stringify({ slug, operator: 'is', value: 'x' }));
     for (const [sort, order] of [

@@ -1,12 +1,11 @@
 /** Pages stay small whatever their rows contain, rows of earlier releases included (contract: Lists and cursors). */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_PAGE_BYTES } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
-import { type Client, eventually, type ReadList, readPages } from '@tocsin/testing';
+import { eventually, type ReadList, readPages } from '@tocsin/testing';
 import { toLargeValue } from '../src/incidents/domain/large-value.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { freshWorkspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 /** Bytes of a value in the changelog of an earlier release. */
 const LARGE = 3_000_000;
@@ -14,19 +13,10 @@ const LARGE = 3_000_000;
 const REST = 20_000;
 
 const broker = new RecordingBroker();
-let service: TestService;
-let database: Knex;
-let client: Client;
 
-beforeAll(async () => {
-  service = await startService({ broker });
-  database = openOwnDatabase(service);
-  client = service.as();
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile({ broker });
+const { knex: database } = service;
+const client = service.as();
 
 /** Every page is full, has one row that is larger, or is the last one. */
 function expectBounded({ pages }: ReadList): void {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually, patchEachProperty } from '@tocsin/testing';
 import { timelineEventPatch } from '../src/timeline/http/wire.ts';
 import { incidentPatch } from '../src/incidents/http/wire.ts';
 import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const broker = new RecordingBroker();
-let service: TestService;
-beforeAll(async () => void (service = await startService({ broker })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({ broker });
 
 const published = async (type: string, matches: (data: Record<string, Record<string, unknown>>) => boolean) =>
   eventually(() => broker.published.find((event) => event.type === type && matches(event.data)), { what: type });
@@ -45,10 +43,9 @@ test('each property of an incident that is changed alone comes back, in the chan
 test('each property of a timeline event that is changed alone comes back, in its event, too', async () => {
   const client = service.as();
   const { incident } = (await client.post('/api/v1/incidents', { title: 'x' })).body;
-  const database = openOwnDatabase(service);
+  const { knex: database } = service;
   const plan = await planConfiguration(database, 1, { timeline_groups: [{ id: 2, name: 'Comms' }] });
   await database.transaction(async (trx) => plan.apply(trx));
-  await database.destroy();
   const event = { body: 'x', started_at: '2026-11-20T09:00:00.000Z' };
   const patched = await patchEachProperty({
     client,

@@ -1,21 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { STEP_LEASE, stepQueue } from '../src/chat/store/step-queue.ts';
-import { type ChatTest, chatWorkspace, startChatTest } from './chat.ts';
-import { openOwnDatabase } from './service.ts';
+import { chatWorkspace, startChatTest } from './chat.ts';
 
-let chat: ChatTest;
-beforeAll(async () => void (chat = await startChatTest()));
-afterAll(async () => chat.stop());
+const chat = await startChatTest();
+const { service, slack, clock } = chat;
 
 /** Each response is slow but within its timeout; a step may take a minute. */
 const GROUPS = 20;
 const SLOW = 3_000;
 
 test('a stopping process cancels a slow chat call; another process completes the step, and no event is lost', async () => {
-  const { service, slack, clock } = chat;
   const workspace = await chatWorkspace(chat);
   const handles = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
   for (const handle of handles) {
@@ -28,21 +25,17 @@ test('a stopping process cancels a slow chat call; another process completes the
   });
   await service.app.stop();
 
-  const database = openOwnDatabase(service);
-  try {
-    const step = { incident_id: incident.id, key: 'invite_usergroups' };
-    // Neither succeeded nor failed: it was cancelled.
-    expect(await database('provisioning_steps').where(step).first('status', 'attempts', 'failures', 'waits')).toEqual({
-      status: 'running',
-      attempts: 1,
-      failures: 0,
-      waits: 0,
-    });
-    expect(slack.calls.filter(({ method }) => method === 'usergroups.users.list').length).toBeLessThan(GROUPS);
-    expect(await database('outbox').select('id')).toEqual([]);
-    const free = await stepQueue(database).claim({ now: addMilliseconds(clock.now(), STEP_LEASE), limit: 8 });
-    expect(free).toMatchObject([{ incidentId: incident.id, key: 'invite_usergroups' }]);
-  } finally {
-    await database.destroy();
-  }
+  const { knex: database } = service;
+  const step = { incident_id: incident.id, key: 'invite_usergroups' };
+  // Neither succeeded nor failed: it was cancelled.
+  expect(await database('provisioning_steps').where(step).first('status', 'attempts', 'failures', 'waits')).toEqual({
+    status: 'running',
+    attempts: 1,
+    failures: 0,
+    waits: 0,
+  });
+  expect(slack.calls.filter(({ method }) => method === 'usergroups.users.list').length).toBeLessThan(GROUPS);
+  expect(await database('outbox').select('id')).toEqual([]);
+  const free = await stepQueue(database).claim({ now: addMilliseconds(clock.now(), STEP_LEASE), limit: 8 });
+  expect(free).toMatchObject([{ incidentId: incident.id, key: 'invite_usergroups' }]);
 });

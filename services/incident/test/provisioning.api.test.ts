@@ -1,12 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { type ChatTest, chatWorkspace, INCIDENTS, startChatTest, stepOf } from './chat.ts';
+import { chatWorkspace, INCIDENTS, startChatTest, stepOf } from './chat.ts';
 
-let chat: ChatTest;
-beforeAll(async () => {
-  chat = await startChatTest();
-});
-afterAll(async () => chat.stop());
+const chat = await startChatTest();
 afterEach(() => {
   chat.slack.down = false;
   chat.slack.hang = false;

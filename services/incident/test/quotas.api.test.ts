@@ -1,22 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type Client, eventually, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { sweepKeyStorage } from '../src/storage/store/storage-store.ts';
-import { openOwnDatabase } from './service.ts';
-import { AT, declareFrom, type ImportingService, jsonDocument, startImporting } from './source-import.ts';
+import { AT, declareFrom, jsonDocument, startImporting } from './source-import.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const MEBIBYTE = 1_048_576;
 
-let receiver: Receiver;
-let service: ImportingService;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startImporting([receiver]);
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const receiver = stopAfterAll(await startReceiver());
+const service = stopAfterAll(await startImporting([receiver]));
 afterEach(() => void (service.owners.pageSize = 2_000));
 
 let workspaces = 5_000;
@@ -108,9 +100,8 @@ describe('the quota of timeline events', () => {
     expect(status).toBe(200);
     expect(body.timeline_event.body).toBe('Fixed');
     // Notes have a bound, too.
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     await database('incidents').where({ id: body.incident.id }).update({ event_count: 1_000 });
-    await database.destroy();
     expect(await client.post(`${path}/reopen`, { reopen_note: 'Again' })).toMatchObject(refused('timeline_events'));
     expect((await client.post(`${path}/reopen`)).status).toBe(200);
   });
@@ -243,7 +234,7 @@ describe('the quota of storage', () => {
       expect((await roomy.delete(`/api/v1/timeline/${body.event.id}`)).status).toBe(204);
     }
     const isAccepted = async () => (await addEvent(client, path, large)).status === 201;
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     const own = (table: string) => database(table).where({ workspace_id: id });
     await own('workspace_storage').update({ due_at: database.fn.now(), next_number: 0, counted_bytes: 0 });
     const measured = async () =>
@@ -254,12 +245,11 @@ describe('the quota of storage', () => {
     await own('key_storage').update({ hour: database.raw(`hour - interval '26 hours'`) });
     expect(await sweepKeyStorage(database, 24)).toBe(false);
     await eventually(isAccepted, { what: 'room after the keys have expired', within: 40_000 });
-    await database.destroy();
   });
 
   test('is known to other processes, and finds room again after deletions', async () => {
     const { id, client, path, events } = await fullWorkspace();
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     const stored = async () =>
       database('workspace_storage')
         .where({ workspace_id: id })
@@ -279,6 +269,5 @@ describe('the quota of storage', () => {
     const { measured_bytes: measured = 0 } = (await stored()) ?? {};
     expect(measured).toBeGreaterThan(0);
     expect(measured).toBeLessThan(200_000);
-    await database.destroy();
   });
 });

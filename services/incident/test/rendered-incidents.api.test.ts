@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { expect, test } from '@jest/globals';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 const HOUR_LATER = '2026-11-20T13:00:00.000Z';
 const LIST = '/api/v1/incidents';
 const clock = setClock(NOW);
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService({ clock });
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile({ clock });
+const { knex: database } = service;
 
 /** A workspace with an incident that was listed before, and what the list and a read show of it. */
 async function listed(properties: object = {}) {

@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { asUser, eventually, httpClient } from '@tocsin/testing';
 import { freshWorkspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile, startService, type TestService } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService({}, { REPLICA_WAIT_MS: '800' })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({}, { REPLICA_WAIT_MS: '800' });
 afterEach(() => {
   service.owners.holdAfterPage = undefined;
   service.owners.pageSize = 2_000;
@@ -75,7 +73,7 @@ describe('a pull of many pages', () => {
     const { id, create } = await workspaceWithFields(5);
     Object.assign(service.owners, { pageSize: 2, holdAfterPage: 1 });
     await create();
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     const stored = async () => (await database('replica_fields').where({ workspace_id: id }).select('id')).length;
     expect(await stored()).toBe(2);
     const [row] = await database('replica_versions')
@@ -84,7 +82,6 @@ describe('a pull of many pages', () => {
     expect(row).toMatchObject({ position: '5.0.2' });
     service.owners.holdAfterPage = undefined;
     await eventually(async () => (await stored()) === 5, { what: 'all fields' });
-    await database.destroy();
   });
 });
 

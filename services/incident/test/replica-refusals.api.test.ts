@@ -1,13 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Answer } from '@tocsin/testing';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 afterEach(() => {
   service.owners.announcementsDisabled = false;
   service.owners.down = false;

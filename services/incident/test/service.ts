@@ -1,6 +1,7 @@
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import type { Knex } from '@tocsin/postgres';
 import { type App, type Environment, memoryVersions, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { type Overrides, startApp } from '../src/app.ts';
 import { incidentConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
@@ -33,9 +34,9 @@ export async function startService(
   return { ...harness.serviceUnderTest(await startProcess(), owners), versions, owners, startProcess };
 }
 
-/** The service's database, for setup that the API does not offer. */
-export const openOwnDatabase = (service: TestService): Knex =>
-  openDatabase({ url: service.database.url(schema.name), schema: schema.name, application: 'test', poolSize: 2 });
+/** The service of a test file: it starts with the file and stops after its tests. */
+export const serviceForFile = async (...options: Parameters<typeof startService>): Promise<TestService> =>
+  stopAfterAll(await startService(...options));
 
 /** How many statements wait for a lock of the table. */
 export async function countWaiting(database: Knex, table: string): Promise<number> {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { sourceDocuments } from '../src/source-imports/clients/source-documents.ts';
 
-let receiver: Receiver;
-beforeAll(async () => void (receiver = await startReceiver({ names: ['localhost', '127.0.0.1'] })));
-afterAll(async () => receiver.stop());
+const receiver = stopAfterAll(await startReceiver({ names: ['localhost', '127.0.0.1'] }));
 
 test('the limit of concurrent documents of one workspace does not affect the others', async () => {
   const documents = sourceDocuments({

@@ -1,34 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import {
-  type Answer,
-  behave,
-  type Client,
-  eventually,
-  holdTransaction,
-  type Receiver,
-  startReceiver,
-} from '@tocsin/testing';
-import { declareFrom, document, type ImportingService, oneEvent, startImporting } from './source-import.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type Answer, behave, eventually, holdTransaction, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
+import { declareFrom, document, oneEvent, startImporting } from './source-import.ts';
 import { freshWorkspace } from './fields.ts';
-import { countWaiting, openOwnDatabase } from './service.ts';
+import { countWaiting } from './service.ts';
 
-let receiver: Receiver;
-let service: ImportingService;
-let client: Client;
-let database: Knex;
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startImporting([receiver]);
-  client = service.as();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-  await receiver.stop();
-});
+const receiver = stopAfterAll(await startReceiver());
+const service = stopAfterAll(await startImporting([receiver]));
+const client = service.as();
+const { knex: database } = service;
 beforeEach(() => {
   receiver.respond = () => oneEvent;
   receiver.requests.length = 0;

@@ -1,33 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import {
-  AT,
-  declareFrom,
-  document,
-  type ImportingService,
-  jsonDocument,
-  oneEvent,
-  startImporting,
-} from './source-import.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
+import { AT, declareFrom, document, jsonDocument, oneEvent, startImporting } from './source-import.ts';
 
 const MEBIBYTE = 1_048_576;
 
-let receiver: Receiver;
-let gone: Receiver;
-let service: ImportingService;
-let client: Client;
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-  gone = await startReceiver();
-  service = await startImporting([receiver, gone]);
-  client = service.as();
-  await gone.stop();
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const receiver = stopAfterAll(await startReceiver());
+const gone = await startReceiver();
+const service = stopAfterAll(await startImporting([receiver, gone]));
+const client = service.as();
+await gone.stop();
 beforeEach(() => {
   receiver.respond = () => oneEvent;
   receiver.handshake = 'tls';

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import { freshWorkspace, type Workspace } from './fields.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z'; // A Friday.
 const PATH = '/api/v1/incidents/statistics';
 const HOUR = 3_600_000;
 
-let service: TestService;
-let database: Knex;
-let workspace: Workspace;
-beforeAll(async () => {
-  service = await startService({ clock: setClock(NOW) });
-  database = openOwnDatabase(service);
-  workspace = freshWorkspace(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile({ clock: setClock(NOW) });
+const { knex: database } = service;
+const workspace = freshWorkspace(service);
 
 interface Row {
   created: string;

@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { expect, test } from '@jest/globals';
 import { addMilliseconds, openKeyring } from '@tocsin/runtime';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile, type TestService } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
 const now = '2026-11-20T12:00:00.000Z';
-let withStore: TestService;
-let without: TestService;
-const databases: Knex[] = [];
-
-beforeAll(async () => {
-  const clock = { now: () => now };
-  withStore = await startService({ clock }, { ATTACHMENT_BASE_URL: 'https://files.example.test/tocsin/' });
-  without = await startService({ clock });
-});
-afterAll(async () => {
-  await Promise.all(databases.map(async (database) => database.destroy()));
-  await Promise.all([withStore.stop(), without.stop()]);
-});
+const clock = { now: () => now };
+const withStore = await serviceForFile({ clock }, { ATTACHMENT_BASE_URL: 'https://files.example.test/tocsin/' });
+const without = await serviceForFile({ clock });
 
 async function eventWithAttachments(service: TestService) {
-  const database = openOwnDatabase(service);
-  databases.push(database);
+  const { knex: database } = service;
   const { body } = await service.as().post('/api/v1/incidents', { title: 'x' });
   const id = await recordAnything(database, body.incident.id, {
     body: 'Seen in the logs',

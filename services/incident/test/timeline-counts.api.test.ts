@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
+import { expect, test } from '@jest/globals';
 import { eventually, holdTransaction } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const EVENTS = 1_200;
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
 
 /** An incident with more events than are counted at any time, a minute apart; every third has the tag `third`. */
 async function withManyEvents(workspaceId: number) {

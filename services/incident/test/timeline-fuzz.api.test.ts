@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Answer, Client } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import type { Answer } from '@tocsin/testing';
 import { anything, text } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let client: Client;
-let incident: number;
 let event: number;
 
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-  const { body } = await client.post('/api/v1/incidents', { title: 'x' });
-  incident = body.incident.id;
-  for (const title of ['ä', '100%', '__proto__']) {
-    const added = await client.post(`/api/v1/incidents/${incident}/timeline`, { body: title, title, tags: [title] });
-    event = added.body.event.id;
-  }
-});
-afterAll(async () => service.stop());
+const service = await serviceForFile();
+const client = service.as();
+const { body } = await client.post('/api/v1/incidents', { title: 'x' });
+const incident = body.incident.id;
+for (const title of ['ä', '100%', '__proto__']) {
+  const added = await client.post(`/api/v1/incidents/${incident}/timeline`, { body: title, title, tags: [title] });
+  event = added.body.event.id;
+}
 
 /** No input causes a 500, and every error names what is wrong. */
 function expectSound({ status, body }: Answer): void {

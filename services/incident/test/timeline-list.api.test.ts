@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import type { Client } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
 import { planConfiguration } from './configure.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
-let service: TestService;
-let client: Client;
-let database: Knex;
-
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const client = service.as();
+const { knex: database } = service;
 
 const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const invalid = (field: string) =>

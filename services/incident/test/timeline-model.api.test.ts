@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import type { Client } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { planConfiguration } from './configure.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
 /**
@@ -101,33 +99,23 @@ const countBy = (keys: string[]) => {
   return counts;
 };
 
-let service: TestService;
-let client: Client;
-let database: Knex;
-let path: string;
 const model: Recorded[] = [];
 
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-  database = openOwnDatabase(service);
-  const plan = await planConfiguration(database, 1, { timeline_groups: GROUPS });
-  await database.transaction(async (trx) => plan.apply(trx));
-  const { body } = await client.post('/api/v1/incidents', { title: 'x' });
-  path = `/api/v1/incidents/${body.incident.id}/timeline`;
-  for (const event of fc.sample(recorded, { numRuns: 70, seed: 20261120 })) {
-    model.push({ ...event, id: await recordAnything(database, body.incident.id, event) });
-  }
-  // The events of another incident must never appear.
-  const other = await client.post('/api/v1/incidents', { title: 'y' });
-  for (const event of fc.sample(recorded, { numRuns: 10, seed: 1 })) {
-    await recordAnything(database, other.body.incident.id, event);
-  }
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const client = service.as();
+const { knex: database } = service;
+const plan = await planConfiguration(database, 1, { timeline_groups: GROUPS });
+await database.transaction(async (trx) => plan.apply(trx));
+const { body } = await client.post('/api/v1/incidents', { title: 'x' });
+const path = `/api/v1/incidents/${body.incident.id}/timeline`;
+for (const event of fc.sample(recorded, { numRuns: 70, seed: 20261120 })) {
+  model.push({ ...event, id: await recordAnything(database, body.incident.id, event) });
+}
+// The events of another incident must never appear.
+const other = await client.post('/api/v1/incidents', { title: 'y' });
+for (const event of fc.sample(recorded, { numRuns: 10, seed: 1 })) {
+  await recordAnything(database, other.body.incident.id, event);
+}
 
 /** Reads all pages, and checks on each page what must be equal on all. */
 async function traverse(filters: Query, limit: number): Promise<number[]> {

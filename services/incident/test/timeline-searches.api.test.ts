@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import type { Client } from '@tocsin/testing';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { newTimelineEvent, type TimelineEventProperties } from '../src/timeline/domain/timeline-event.ts';
 import { timelineStore } from '../src/timeline/store/timeline-store.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-let client: Client;
-let database: Knex;
-
-beforeAll(async () => {
-  service = await startService();
-  client = service.as();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const client = service.as();
+const { knex: database } = service;
 
 async function declare() {
   const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });

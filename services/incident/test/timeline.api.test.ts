@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import { type Answer, type Client, eventually } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
+import { type Answer, eventually } from '@tocsin/testing';
 import { planConfiguration } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const broker = new RecordingBroker();
-let service: TestService;
-let client: Client;
-let database: Knex;
 
-beforeAll(async () => {
-  service = await startService({ broker });
-  client = service.as();
-  database = openOwnDatabase(service);
-  const groups = { timeline_groups: [{ id: 3, name: 'Comms' }] };
-  const plan = await planConfiguration(database, 1, groups);
-  await database.transaction(async (trx) => plan.apply(trx));
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile({ broker });
+const client = service.as();
+const { knex: database } = service;
+const groups = { timeline_groups: [{ id: 3, name: 'Comms' }] };
+const plan = await planConfiguration(database, 1, groups);
+await database.transaction(async (trx) => plan.apply(trx));
 
 async function declared() {
   const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
 import { asService, asUser, httpClient } from '@tocsin/testing';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const ask = async (workspaceId: number) => {
   const client = httpClient(service.app.url, asService('catalog', 'incident'));
@@ -98,10 +96,9 @@ test('at most a hundred are returned, and truncation is reported', async () => {
 test('frequent values are in the order of their counts', async () => {
   const numbers = { 'five thousand': 5_000, 'one thousand': 1_000, two: 2, 'the next': 1_001 };
   await declare(9, ...Object.keys(numbers));
-  const database = openOwnDatabase(service);
+  const { knex: database } = service;
   for (const [value, incidents] of Object.entries(numbers))
     await database('service_references').where({ workspace_id: 9, value }).update({ incidents });
-  await database.destroy();
   await declare(9, 'one thousand');
   expect(await ask(9)).toEqual({
     references: [

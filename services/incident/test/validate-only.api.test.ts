@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from '@tocsin/postgres';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { describe, expect, test } from '@jest/globals';
+import { serviceForFile } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const VALIDATION = `${INCIDENTS}?validate_only=true`;
 
-let service: TestService;
-let database: Knex;
-beforeAll(async () => {
-  service = await startService();
-  database = openOwnDatabase(service);
-});
-afterAll(async () => {
-  await database.destroy();
-  await service.stop();
-});
+const service = await serviceForFile();
+const { knex: database } = service;
 
 let workspaces = 71_000;
 const newWorkspace = (quotas: Record<string, number | null> = {}) => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { openDatabase } from '@tocsin/postgres';
 import { eventually } from '@tocsin/testing';
 import { freshWorkspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const INCIDENTS = '/api/v1/incidents';
 const declaring = (...custom_field_values: unknown[]) => ({ title: 'x', custom_field_values });
@@ -61,12 +58,6 @@ describe('values at creation', () => {
       ...Object.fromEntries(EVERY_TYPE.map(([slug, , value]) => [slug, value])),
       multi_select: ['us', 'eu'],
     });
-    const database = openDatabase({
-      url: service.database.url('incident'),
-      schema: 'incident',
-      application: 'test',
-      poolSize: 1,
-    });
     const columns = [
       'text_value',
       'text_folded',
@@ -78,10 +69,10 @@ describe('values at creation', () => {
       'moment_value',
       'options',
     ];
-    const rows = await database('incident_values')
+    const rows = await service
+      .knex('incident_values')
       .where({ workspace_id: workspace.id })
       .select<Record<string, unknown>[]>('slug', ...columns);
-    await database.destroy();
     const filled = rows.map(({ slug, ...row }) => [
       slug,
       Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),

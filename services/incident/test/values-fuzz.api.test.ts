@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type CustomFieldDefinition, FIELD_TYPES, type FieldType } from '@tocsin/contracts';
 import { anything, decimalText, sameDecimal, typedValue } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const INCIDENTS = '/api/v1/incidents';
 

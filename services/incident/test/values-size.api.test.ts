@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { openOwnDatabase, startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 const KIB = 1_024;
 /** A JSON value of so many bytes. */
@@ -65,11 +63,10 @@ describe('the size of values', () => {
     const workspace = await workspaceOfJsonFields();
     const path = await workspace.declare({ a: 1, b: 2 });
     const stored = { a: sized(300 * KIB), b: sized(20 * KIB) };
-    const database = openOwnDatabase(service);
+    const { knex: database } = service;
     await database('incidents')
       .where({ workspace_id: workspace.id })
       .update({ custom_fields: JSON.stringify(stored) });
-    await database.destroy();
     expect((await workspace.client.get(path)).body.incident.custom_fields).toEqual(stored);
     expect((await setValues(workspace, path, { b: sized(20 * KIB) })).status).toBe(200);
     expect((await setValues(workspace, path, { b: sized(20 * KIB + 1) })).status).toBe(400);

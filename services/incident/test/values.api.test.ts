@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
-import { startService, type TestService } from './service.ts';
+import { serviceForFile } from './service.ts';
 
 const broker = new RecordingBroker();
-let service: TestService;
-beforeAll(async () => void (service = await startService({ broker })));
-afterAll(async () => service.stop());
+const service = await serviceForFile({ broker });
 
 const ARCHIVED = { archived_at: '2026-11-20T10:00:00.000Z' };
 

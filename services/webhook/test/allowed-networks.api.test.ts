@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Receiver, startReceiver } from '@tocsin/testing';
-import { publish, settled, startService, subscribe, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
+import { publish, settled, serviceForFile, subscribe } from './service.ts';
 
 const NAME = 'hooks.corp.internal';
 
-let service: TestService;
-let receiver: Receiver;
 let addresses = ['127.0.0.1'];
-beforeAll(async () => {
-  receiver = await startReceiver({ names: [NAME] });
-  service = await startService({
-    receivers: [receiver],
-    settings: { WEBHOOK_ALLOWED_NETWORKS: `127.0.0.1/32:${receiver.port}` },
-    overrides: { resolve: async () => addresses },
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
+const receiver = stopAfterAll(await startReceiver({ names: [NAME] }));
+const service = await serviceForFile({
+  receivers: [receiver],
+  settings: { WEBHOOK_ALLOWED_NETWORKS: `127.0.0.1/32:${receiver.port}` },
+  overrides: { resolve: async () => addresses },
 });
 
 test('a receiver in a network that the operator opened is verified and gets events', async () => {

@@ -49,7 +49,7 @@ test('deliveries to an unreachable host wait without using attempts, and are sen
   expect(await metric('tocsin_webhook_breakers_open')).toBe(0);
 
   // Waiting deliveries count in no window: the windows count exactly the attempts.
-  const windows = await service.rows('windows').where({ scope: 'delivery:all' }).select<{ used: number }[]>('used');
+  const windows = await service.knex('windows').where({ scope: 'delivery:all' }).select<{ used: number }[]>('used');
   expect(windows.reduce((sum, { used }) => sum + used, 0)).toBe(
     all.reduce((sum, delivery) => sum + delivery.attempts, 0),
   );

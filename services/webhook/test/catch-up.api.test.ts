@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { behave, eventually } from '@tocsin/testing';
 import { FEED } from './feed.ts';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver] });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver();
 beforeEach(() => void (receiver.requests.length = 0));
 afterEach(async () => service.reset());
 

@@ -1,44 +1,40 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { CONTRACT_LIMITS, windowStart } from '../src/requests/domain/limits.ts';
 import { limitStore } from '../src/requests/store/limit-store.ts';
 import { clockTime } from '../src/shared/store/time.ts';
 import { claimDeliveries } from '../src/deliveries/claim-deliveries.ts';
-import { activeSubscription, startService, type TestService } from './service.ts';
+import { activeSubscription, serviceForFile } from './service.ts';
 
-let service: TestService;
 const dependencies = () => ({
-  database: service.rows,
+  database: service.knex,
   time: clockTime(service.clock),
   requestLimits: CONTRACT_LIMITS,
 });
 
 /** Workspaces 1 to 3, each with two subscriptions to different hosts. */
 const subscriptions = new Map<string, { id: string; workspaceId: number }>();
-beforeAll(async () => {
-  service = await startService();
-  for (const workspaceId of [1, 2, 3]) {
-    for (const name of ['a', 'b']) {
-      const host = `${name}${workspaceId}.example.com`;
-      const user = { workspace: { id: workspaceId } };
-      subscriptions.set(host, { id: (await activeSubscription(service, `https://${host}/`, user)).id, workspaceId });
-    }
+const service = await serviceForFile();
+for (const workspaceId of [1, 2, 3]) {
+  for (const name of ['a', 'b']) {
+    const host = `${name}${workspaceId}.example.com`;
+    const user = { workspace: { id: workspaceId } };
+    subscriptions.set(host, { id: (await activeSubscription(service, `https://${host}/`, user)).id, workspaceId });
   }
-  // Only the tests claim deliveries.
-  await service.app.stop();
-});
-afterAll(async () => service.stop());
+}
+// Only the tests claim deliveries.
+await service.app.stop();
 beforeEach(async () => {
   for (const table of ['deliveries', 'events', 'slots', 'windows', 'host_addresses'])
-    await service.rows(table).delete();
-  await service.rows('dispatcher').update({ last_workspace_id: 0 });
+    await service.knex(table).delete();
+  await service.knex('dispatcher').update({ last_workspace_id: 0 });
 });
 
 /** Queues deliveries that have been due for `since` milliseconds. */
 const queue = async (host: string, count: number, since = 0) => {
   const { id, workspaceId } = subscriptions.get(host)!;
   const now = service.clock.now();
-  await service.rows.raw(
+  await service.knex.raw(
     `with added as (
        insert into events (id, workspace_id, body, occurred_at, queued_at)
        select gen_random_uuid(), ?, '{}', ?, ? from generate_series(1, ?) returning id)
@@ -50,10 +46,10 @@ const queue = async (host: string, count: number, since = 0) => {
 const claim = async (blockedHosts: string[] = []) =>
   (await claimDeliveries(dependencies(), blockedHosts)).map(({ host }) => host).sort();
 const use = async (scope: string, key: string, used: number) =>
-  service.rows('windows').insert({ minute: windowStart(service.clock.now()), scope: `delivery:${scope}`, key, used });
+  service.knex('windows').insert({ minute: windowStart(service.clock.now()), scope: `delivery:${scope}`, key, used });
 /** Takes slots for other workspaces. */
 const occupy = async (count: number) =>
-  limitStore(service.rows).openSlots(
+  limitStore(service.knex).openSlots(
     Array.from({ length: count }, (_, n) => ({
       token: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
       kind: 'delivery',
@@ -68,11 +64,11 @@ describe('a claim', () => {
   test('leaves what is leased or waits for another attempt out of the lanes, until it is due', async () => {
     await queue('a1.example.com', 1);
     expect(await claim()).toEqual(['a1.example.com']);
-    const lanes = service.rows('deliveries').where({ is_postponed: false });
+    const lanes = service.knex('deliveries').where({ is_postponed: false });
     expect(await lanes.clone().select('id')).toEqual([]);
-    await service.rows('slots').delete();
+    await service.knex('slots').delete();
     // The lease has ended.
-    await service.rows('deliveries').update({ due_at: service.clock.now() });
+    await service.knex('deliveries').update({ due_at: service.clock.now() });
     expect(await claim()).toEqual(['a1.example.com']);
   });
 
@@ -83,7 +79,7 @@ describe('a claim', () => {
     for (let n = 0; n < 6; n += 1) {
       const [host = ''] = await claim();
       served.push(host);
-      await service.rows('slots').where({ host }).delete();
+      await service.knex('slots').where({ host }).delete();
     }
     expect(served.map((host) => host.charAt(1))).toEqual(['1', '2', '3', '1', '2', '3']);
   });
@@ -110,7 +106,7 @@ describe('a claim', () => {
     await use('host', 'a1.example.com', 10);
     await use('workspace', '2', 30);
     await service
-      .rows('host_addresses')
+      .knex('host_addresses')
       .insert({ host: 'a3.example.com', ip: '8.8.8.8', seen_at: service.clock.now() });
     await use('ip', '8.8.8.8', 10);
     expect(await claim()).toEqual(['b1.example.com', 'b3.example.com']);
@@ -138,19 +134,19 @@ describe('a claim', () => {
   test('takes no delivery that is not due, held, past its deadline, or was attempted eight times', async () => {
     await queue('a1.example.com', 1, -1);
     await queue('a2.example.com', 1);
-    await service.rows('deliveries').where({ workspace_id: 2 }).update({ status: 'held' });
+    await service.knex('deliveries').where({ workspace_id: 2 }).update({ status: 'held' });
     await queue('a3.example.com', 1);
-    await service.rows('deliveries').where({ workspace_id: 3 }).update({ deadline_at: service.clock.now() });
+    await service.knex('deliveries').where({ workspace_id: 3 }).update({ deadline_at: service.clock.now() });
     await queue('b3.example.com', 1);
     const { id } = subscriptions.get('b3.example.com')!;
-    await service.rows('deliveries').where({ subscription_id: id }).update({ attempts: 8 });
+    await service.knex('deliveries').where({ subscription_id: id }).update({ attempts: 8 });
     expect(await claim()).toEqual([]);
   });
 
   test('skips rows that another transaction has locked, without waiting', async () => {
     await queue('a1.example.com', 1);
     await queue('a2.example.com', 1);
-    await service.rows.transaction(async (trx) => {
+    await service.knex.transaction(async (trx) => {
       await trx('deliveries').where({ workspace_id: 1 }).forUpdate().select('id');
       expect(await claim()).toEqual(['a2.example.com']);
     });
@@ -160,8 +156,8 @@ describe('a claim', () => {
   test('counts no attempt yet, and each request once in each of its windows', async () => {
     await queue('a1.example.com', 2);
     await claim();
-    expect(await service.rows('deliveries').select('attempts')).toEqual([{ attempts: 0 }, { attempts: 0 }]);
-    expect(await service.rows('windows').orderBy('scope').select('scope', 'key', 'used')).toEqual([
+    expect(await service.knex('deliveries').select('attempts')).toEqual([{ attempts: 0 }, { attempts: 0 }]);
+    expect(await service.knex('windows').orderBy('scope').select('scope', 'key', 'used')).toEqual([
       { scope: 'delivery:all', key: '', used: 2 },
       { scope: 'delivery:host', key: 'a1.example.com', used: 2 },
       { scope: 'delivery:workspace', key: '1', used: 2 },
@@ -172,7 +168,7 @@ describe('a claim', () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 5);
     const claims = await Promise.all([claim(), claim()]);
     expect(claims.flat()).toHaveLength(6);
-    expect(await service.rows('deliveries').whereNotNull('lease_token').select('id')).toHaveLength(6);
-    expect(await service.rows('slots').select('token')).toHaveLength(6);
+    expect(await service.knex('deliveries').whereNotNull('lease_token').select('id')).toHaveLength(6);
+    expect(await service.knex('slots').select('token')).toHaveLength(6);
   });
 });

@@ -18,7 +18,7 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-const slots = async () => service.rows('slots').select('token');
+const slots = async () => service.knex('slots').select('token');
 
 test('a delivery whose lease expired is sent again, and the first attempt records nothing', async () => {
   service = await startService({ receivers: [receiver] });
@@ -93,7 +93,7 @@ test('a delivery whose eighth attempt was lost fails', async () => {
   receiver.respond = () => behave.answer(503);
   await publish(service, {});
   await settled(service, ({ attempts }) => attempts === 1);
-  await service.rows('deliveries').update({
+  await service.knex('deliveries').update({
     attempts: 8,
     lease_token: '6f1c2a52-0f0e-4c53-9d2b-2b1d7f3f9a10',
     due_at: new Date(Date.parse(service.clock.now()) + LEASE).toISOString(),
@@ -113,7 +113,7 @@ test('a delivery whose process was killed during the request is sent again', asy
 
   // The process is killed while it waits for the receiver's response.
   const now = new Date().toISOString();
-  await service.rows.raw(
+  await service.knex.raw(
     `with event as (
        insert into events (id, workspace_id, body, occurred_at, queued_at) values (gen_random_uuid(), 1, '{}', ?, ?)
        returning id)

@@ -1,23 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { behave, eventually } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver] });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver();
 beforeEach(() => {
   receiver.respond = () => behave.answer(204);
   receiver.requests.length = 0;
@@ -37,7 +28,7 @@ const toDue = async (offset = 0) => {
 };
 /** Verifies the subscription without a check, because checks are rate-limited. */
 const verify = async (path: string) => {
-  await service.rows('subscriptions').update({ verified: true, consecutive_failures: 0 });
+  await service.knex('subscriptions').update({ verified: true, consecutive_failures: 0 });
   await service.as().post(`${path}/resume`);
 };
 
@@ -129,7 +120,7 @@ describe('retries', () => {
       last_error: reason,
       due_at: addMilliseconds(service.clock.now(), 5 * SECOND),
     });
-    expect(await service.rows('slots').select('token')).toEqual([]);
+    expect(await service.knex('slots').select('token')).toEqual([]);
   });
 
   test.each([
@@ -309,7 +300,7 @@ describe('revoking', () => {
     const respond = await arrived.promise;
     await service.as().post(`${path}/revoke`);
     respond();
-    await eventually(async () => (await service.rows('slots').select('token')).length === 0);
+    await eventually(async () => (await service.knex('slots').select('token')).length === 0);
     expect(await deliveries(service)).toMatchObject([{ status: 'cancelled' }]);
     expect(await subscription()).toMatchObject({ status: 'revoked', last_success_at: null });
   });

@@ -19,7 +19,7 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-const log = () => deliveryLog(service.rows, clockTime(service.clock));
+const log = () => deliveryLog(service.knex, clockTime(service.clock));
 const statusOf = async (id: number) => (await log().delivery(id)).delivery.status;
 /** A delivery that its receiver has refused for good. */
 const failedDelivery = async (): Promise<number> => {
@@ -53,7 +53,7 @@ test('every attempt of a delivery is kept, with its result', async () => {
 test('a deferral is an attempt without a request', async () => {
   await activeSubscription(service, receiver.url());
   const { minute } = { minute: `${service.clock.now().slice(0, 16)}:00.000Z` };
-  await service.rows('windows').insert({ minute, scope: 'delivery:ip', key: '127.0.0.1', used: 10 });
+  await service.knex('windows').insert({ minute, scope: 'delivery:ip', key: '127.0.0.1', used: 10 });
   await publish(service, {});
   const { id } = await settled(service, ({ attempts }) => attempts === 1);
   expect((await log().delivery(id)).attempts).toMatchObject([{ number: 1, result: 'deferred', status: null }]);
@@ -115,10 +115,10 @@ describe('a redelivery', () => {
     const first = await failedDelivery();
     service.clock.toNextMinute();
     const minute = service.clock.now();
-    await service.rows('windows').insert({ minute, scope: 'delivery:host', key: 'localhost', used: 9 });
+    await service.knex('windows').insert({ minute, scope: 'delivery:host', key: 'localhost', used: 9 });
     const { id } = await redeliver(first);
     await eventually(async () => (await statusOf(id)) === 'succeeded');
-    expect(await service.rows('windows').where({ minute, scope: 'delivery:host' }).select('used')).toEqual([
+    expect(await service.knex('windows').where({ minute, scope: 'delivery:host' }).select('used')).toEqual([
       { used: 10 },
     ]);
     const again = await redeliver(id);
@@ -148,8 +148,8 @@ describe('a redelivery', () => {
     const { id } = await redeliver(first);
     await expect(redeliver(first)).rejects.toThrow('waits for its delivery already');
     await expect(redeliver(999_999)).rejects.toThrow('The delivery 999999 does not exist');
-    await eventually(async () => (await service.rows('slots').select('token')).length === 0);
-    await service.rows('deliveries').where({ id }).update({ status: 'failed', redelivery: 10 });
+    await eventually(async () => (await service.knex('slots').select('token')).length === 0);
+    await service.knex('deliveries').where({ id }).update({ status: 'failed', redelivery: 10 });
     await expect(redeliver(first)).rejects.toThrow('was delivered again 10 times, which is the limit');
     await service.as().post(`${path}/revoke`);
     await expect(redeliver(first)).rejects.toThrow('is revoked, not active');
@@ -160,9 +160,9 @@ describe('a redelivery', () => {
     const first = await failedDelivery();
     const row = { workspace_id: 1, body: '{}', occurred_at: service.clock.now(), queued_at: service.clock.now() };
     const events = Array.from({ length: 1_000 }, () => ({ id: randomUUID(), ...row }));
-    await service.rows.batchInsert('events', events);
+    await service.knex.batchInsert('events', events);
     const later = new Date(Date.parse(service.clock.now()) + DAY).toISOString();
-    await service.rows.batchInsert(
+    await service.knex.batchInsert(
       'deliveries',
       events.map(({ id }) => ({
         event_id: id,
@@ -174,7 +174,7 @@ describe('a redelivery', () => {
       })),
     );
     await expect(redeliver(first)).rejects.toThrow('The queue of the workspace is full: 1000 deliveries wait');
-    await service.rows('events').where({ body: '{}' }).delete();
+    await service.knex('events').where({ body: '{}' }).delete();
     // It waits for its next attempt.
     receiver.respond = () => behave.answer(503);
     const outcomes = await Promise.allSettled([redeliver(first), redeliver(first)]);

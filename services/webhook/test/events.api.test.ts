@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MemoryBroker } from '@tocsin/messaging';
 import { addMilliseconds } from '@tocsin/runtime';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { behave, eventually } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
 import {
   activeSubscription,
@@ -10,23 +10,13 @@ import {
   incidentCreated,
   publish,
   settled,
+  serviceWithReceiver,
   startService,
   type TestIncident,
-  type TestService,
 } from './service.ts';
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({
-    receivers: [receiver],
-    settings: { WEBHOOK_RESOURCE_URL: 'https://{workspace}.example.com/incidents/{reference}' },
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
+const { receiver, service } = await serviceWithReceiver({
+  settings: { WEBHOOK_RESOURCE_URL: 'https://{workspace}.example.com/incidents/{reference}' },
 });
 beforeEach(() => {
   receiver.respond = () => behave.answer(204);
@@ -118,8 +108,8 @@ describe('a new incident', () => {
     expect(await service.broker.publish([message])).toEqual(['confirmed']);
     const queued = await deliveries(service);
     expect(queued).toHaveLength(1);
-    await service.rows('inbox').delete();
-    await service.rows('feed_events').delete();
+    await service.knex('inbox').delete();
+    await service.knex('feed_events').delete();
     expect(await service.broker.publish([message])).toEqual(['confirmed']);
     expect((await deliveries(service)).map(({ id }) => id)).toEqual(queued.map(({ id }) => id));
   });
@@ -139,14 +129,14 @@ describe('a new incident', () => {
   test('is recorded in the feed and queued for delivery together, or not at all', async () => {
     await activeSubscription(service, receiver.url());
     const { id, type, ...message } = incidentCreated(service);
-    const recorded = async () => service.rows('feed_events').where({ event_id: id }).pluck('position');
+    const recorded = async () => service.knex('feed_events').where({ event_id: id }).pluck('position');
     const send = async () => service.broker.publish([{ id, type, body: JSON.stringify({ id, type, ...message }) }]);
-    await service.rows.raw('alter table deliveries add constraint refused check (false) not valid');
+    await service.knex.raw('alter table deliveries add constraint refused check (false) not valid');
     try {
       expect(await send()).toEqual(['failed']);
       expect(await recorded()).toEqual([]);
     } finally {
-      await service.rows.raw('alter table deliveries drop constraint refused');
+      await service.knex.raw('alter table deliveries drop constraint refused');
     }
     await eventually(async () => (await send())[0] === 'confirmed', { what: 'the event to be handled' });
     await received(1);
@@ -171,7 +161,7 @@ describe('an incident of a workspace', () => {
     const { id: revoked } = await activeSubscription(service, receiver.url(), { workspace: { id: 2 } });
     await service.as({ workspace: { id: 2 } }).post(`/api/v1/settings/webhooks/${revoked}/revoke`);
     await publish(service, { id: 1 }, { id: 1, workspace: { id: 2 } });
-    expect(await service.rows('inbox').select('message_id')).toEqual([]);
+    expect(await service.knex('inbox').select('message_id')).toEqual([]);
     expect(await deliveries(service)).toEqual([]);
   });
 
@@ -299,7 +289,7 @@ describe('while the incident service is unavailable', () => {
 
 test('intervals without numbers, as older versions stored them, are compared by time', async () => {
   await activeSubscription(service, receiver.url());
-  await service.rows('activity').update({ after_number: null });
+  await service.knex('activity').update({ after_number: null });
   service.incidents.last = 5;
   const before = addMilliseconds(service.clock.now(), -1);
   await publish(service, { id: 1, occurredAt: before });
@@ -311,7 +301,7 @@ test('intervals without numbers, as older versions stored them, are compared by 
 describe('a queue of 1,000 deliveries', () => {
   const fill = async (workspaceId: number, subscriptionId: string, count: number) => {
     const now = service.clock.now();
-    await service.rows.raw(
+    await service.knex.raw(
       `with added as (
          insert into events (id, workspace_id, body, occurred_at, queued_at)
          select gen_random_uuid(), ?, '{}', ?, ? from generate_series(1, ?) returning id)

@@ -1,37 +1,29 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
 import { newFeedEpoch } from '../src/administration.ts';
 import { feedEpoch } from '../src/feed/feed-epoch.ts';
 import { clearFeed, FEED, record, startFeedService } from './feed.ts';
-import type { TestService } from './service.ts';
 
-let service: TestService;
-let administrator: pg.Client;
-beforeAll(async () => {
-  service = await startFeedService();
-  administrator = new pg.Client({ connectionString: service.database.adminUrl });
-  await administrator.connect();
-});
-afterAll(async () => {
-  await administrator.end();
-  await service.stop();
-});
+const service = await startFeedService();
+const administrator = new pg.Client({ connectionString: service.database.adminUrl });
+await administrator.connect();
+afterAll(async () => administrator.end());
 beforeEach(async () => {
   await clearFeed(service);
-  await service.rows.raw('truncate feed_epoch');
+  await service.knex.raw('truncate feed_epoch');
 });
 
 const log = createLogger({ app: 'test', level: 'silent' });
 /** The epoch as a process that has just started sees it. */
-const check = async () => feedEpoch({ database: service.rows, log }).check();
-const stored = async () => service.rows('feed_epoch').first('epoch', 'fingerprint');
+const check = async () => feedEpoch({ database: service.knex, log }).check();
+const stored = async () => service.knex('feed_epoch').first('epoch', 'fingerprint');
 /** Changes parts of the stored fingerprint, as if the database had become another one since. */
 const change = async (parts: object) =>
   service
-    .rows('feed_epoch')
-    .update({ fingerprint: service.rows.raw('fingerprint || ?::jsonb', [JSON.stringify(parts)]) });
+    .knex('feed_epoch')
+    .update({ fingerprint: service.knex.raw('fingerprint || ?::jsonb', [JSON.stringify(parts)]) });
 
 test('the epoch stays the same while the database is the same', async () => {
   const epoch = await check();
@@ -81,10 +73,10 @@ describe('a cursor', () => {
     const { body } = await read('from=now');
     const cursor: string = body.pagination.next_cursor;
     // The feed's table as a restored dump has it.
-    await service.rows.raw('alter table feed_events rename to feed_events_old');
-    await service.rows.raw('create table feed_events (like feed_events_old including all)');
-    await service.rows.raw('insert into feed_events table feed_events_old');
-    await service.rows.raw('drop table feed_events_old');
+    await service.knex.raw('alter table feed_events rename to feed_events_old');
+    await service.knex.raw('create table feed_events (like feed_events_old including all)');
+    await service.knex.raw('insert into feed_events table feed_events_old');
+    await service.knex.raw('drop table feed_events_old');
     const refused = await readUntil(`after=${cursor}`, 410);
     expect([refused.body.code, refused.body.field]).toEqual(['cursor_expired', 'after']);
     const { body: fresh } = await read('from=now');
@@ -95,7 +87,7 @@ describe('a cursor', () => {
 
   test('expires when an administrator begins a new epoch', async () => {
     const { body } = await readUntil('from=now', 200);
-    await newFeedEpoch(service.rows);
+    await newFeedEpoch(service.knex);
     const refused = await readUntil(`after=${body.pagination.next_cursor}`, 410);
     expect(refused.body.code).toBe('cursor_expired');
   });
@@ -103,8 +95,8 @@ describe('a cursor', () => {
   test('behind what a restored database has is expired, even before the new epoch', async () => {
     await record(service, { id: 1 }, { id: 2 });
     const { body } = await read('from=now');
-    await service.rows('feed_events').where('position', 2).delete();
-    await service.rows('feed_workspaces').update({ position: 1 });
+    await service.knex('feed_events').where('position', 2).delete();
+    await service.knex('feed_workspaces').update({ position: 1 });
     expect((await read(`after=${body.pagination.next_cursor}`)).body.code).toBe('cursor_expired');
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
@@ -12,15 +12,10 @@ import { readFeed } from '../src/feed/read-feed.ts';
 import { sweepFeed } from '../src/feed/sweep-feed.ts';
 import { feedTrimming } from '../src/feed/trim-feeds.ts';
 import { clearFeed, envelopeOf, FEED, fill, messageOf, record, recordIn, startFeedService } from './feed.ts';
-import type { TestService } from './service.ts';
 
 const DAY = 24 * 3_600_000;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startFeedService({ settings: { WEBHOOK_FEED_RETENTION_DAYS: '7' } });
-});
-afterAll(async () => service.stop());
+const service = await startFeedService({ settings: { WEBHOOK_FEED_RETENTION_DAYS: '7' } });
 beforeEach(async () => clearFeed(service));
 
 interface RecordedRow {
@@ -32,7 +27,7 @@ interface RecordedRow {
 
 const rows = async (): Promise<RecordedRow[]> =>
   service
-    .rows('feed_events')
+    .knex('feed_events')
     .orderBy(['workspace_id', 'position'])
     .select<RecordedRow[]>('workspace_id', 'position', 'event_id', 'recorded_at');
 
@@ -57,7 +52,7 @@ describe('an event', () => {
   test('is recognised for as long as the feed has it, not only as long as the inbox', async () => {
     const message = messageOf(envelopeOf());
     await service.broker.publish([message]);
-    await service.rows('inbox').delete();
+    await service.knex('inbox').delete();
     await service.broker.publish([message]);
     expect(await rows()).toHaveLength(1);
   });
@@ -136,7 +131,7 @@ describe('concurrent batches', () => {
         wasDone = isDone;
         const filter = { types: ['incident.created'], workspaceId, limit: 7 };
         for (let hasMore = true; hasMore;) {
-          const page = await readFeed({ database: service.rows }, { ...filter, after: position });
+          const page = await readFeed({ database: service.knex }, { ...filter, after: position });
           seen.push(...page.events.map((event) => event.position));
           ({ position, hasMore } = page);
         }
@@ -179,7 +174,7 @@ test('each batch notifies once for each workspace, with the position of its late
     await record(service, { workspaceId: 7 });
     await eventually(() => payloads.length >= 3);
     expect(payloads.toSorted()).toEqual(['7 2', '7 3', '8 1']);
-    const rolledBack = service.rows.transaction(async (trx) => {
+    const rolledBack = service.knex.transaction(async (trx) => {
       const event = { id: randomUUID(), workspaceId: 9, type: 'incident.created', resource: 'incident:1', body: '{}' };
       await recordIn(trx, [event], service.clock.now());
       throw new Error('rolled back');
@@ -196,8 +191,8 @@ test('each batch notifies once for each workspace, with the position of its late
 describe('the retention', () => {
   const sweep = async (): Promise<boolean> => {
     const time = clockTime(service.clock);
-    const metrics = feedMetrics({ registry: createMetrics('test'), database: service.rows, time });
-    return sweepFeed({ database: service.rows, time, metrics, retentionDays: 7 });
+    const metrics = feedMetrics({ registry: createMetrics('test'), database: service.knex, time });
+    return sweepFeed({ database: service.knex, time, metrics, retentionDays: 7 });
   };
   const read = async (query: string) => service.as().get(`${FEED}?${query}`);
   const cursorOf = async (query = 'from=now') => (await read(query)).body.pagination.next_cursor as string;
@@ -274,10 +269,10 @@ describe('the bytes of a feed', () => {
   test('are bounded: the oldest events go, their cursors expire, and other workspaces keep theirs', async () => {
     const metrics = feedMetrics({
       registry: createMetrics('test'),
-      database: service.rows,
+      database: service.knex,
       time: clockTime(service.clock),
     });
-    const trimming = feedTrimming({ database: service.rows, metrics, maxBytes: 20_000 });
+    const trimming = feedTrimming({ database: service.knex, metrics, maxBytes: 20_000 });
     const read = async (workspaceId: number, query: string) =>
       service.as({ workspace: { id: workspaceId } }).get(`${FEED}?${query}`);
     const { pagination } = (await read(1, 'from=now')).body;
@@ -305,13 +300,13 @@ describe('the bytes of a feed', () => {
     await record(service, { title: 'x'.repeat(60_000) }, { workspaceId: 2 });
     await record(service, { title: 'x'.repeat(60_000) });
     const [own] = await service
-      .rows('feed_workspaces')
+      .knex('feed_workspaces')
       .where({ workspace_id: 1 })
       .select<{ recorded_bytes: number }[]>('recorded_bytes');
     expect(own?.recorded_bytes).toBeGreaterThan(120_000);
     expect(own?.recorded_bytes).toBeLessThan(125_000);
     const counts = await service
-      .rows('feed_events')
+      .knex('feed_events')
       .where({ workspace_id: 1 })
       .orderBy('position')
       .select<{ recorded_bytes: number }[]>('recorded_bytes');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { SCOPES } from '@tocsin/contracts';
 import { addMilliseconds } from '@tocsin/runtime';
 import type { Answer } from '@tocsin/testing';
@@ -14,17 +14,12 @@ import {
   SCOPE_OF_TYPE,
   startFeedService,
 } from './feed.ts';
-import type { TestService } from './service.ts';
 
 const TYPES = Object.keys(SCOPE_OF_TYPE) as PublishedType[];
 const READ_SCOPES = ['incidents:read', 'services:read', 'teams:read', 'custom_fields:read'];
 const DAY = 24 * 3_600_000;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startFeedService();
-});
-afterAll(async () => service.stop());
+const service = await startFeedService();
 beforeEach(async () => clearFeed(service));
 
 const read = async (query: Record<string, string> = {}, user = {}): Promise<Answer> =>

@@ -3,7 +3,7 @@ import { type EventType, QUEUES } from '@tocsin/contracts';
 import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/feed/store/feed-writer.ts';
-import { incidentCreated, startService, type TestService, type TestServiceOptions } from './service.ts';
+import { incidentCreated, serviceForFile, type TestService, type TestServiceOptions } from './service.ts';
 
 export const FEED = '/api/v1/events';
 
@@ -97,9 +97,9 @@ export const messageOf = (event: { id: string; type: string }) => ({
   body: JSON.stringify(event),
 });
 
-/** The webhook service, and a consumer in place of the incident service, so that publications are confirmed. */
+/** The webhook service of a test file, and a consumer in place of the incident service, so that publications are confirmed. */
 export async function startFeedService(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await startService(options);
+  const service = await serviceForFile(options);
   service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
   return service;
 }
@@ -122,13 +122,13 @@ export async function recordIn(trx: Knex.Transaction, events: readonly IncomingE
 /** Records events with SQL, which is faster for many of them. */
 export async function fill(service: TestService, { workspaceId = 1, count }: { workspaceId?: number; count: number }) {
   const body = JSON.stringify(envelopeOf({ workspaceId }));
-  await service.rows.raw(
+  await service.knex.raw(
     `insert into feed_events (workspace_id, position, event_id, type, resource, recorded_at, body)
      select ?::bigint, coalesce(w.position, 0) + n, gen_random_uuid(), 'incident.created', 'incident:1', ?::timestamptz, ?::text
      from generate_series(1, ?::int) n left join feed_workspaces w on w.workspace_id = ?`,
     [workspaceId, service.clock.now(), body, count, workspaceId],
   );
-  await service.rows.raw(
+  await service.knex.raw(
     `insert into feed_workspaces (workspace_id, position, recorded_at)
      select workspace_id, max(position), max(recorded_at) from feed_events where workspace_id = ? group by workspace_id
      on conflict (workspace_id) do update set position = excluded.position, recorded_at = excluded.recorded_at`,
@@ -140,4 +140,4 @@ export async function fill(service: TestService, { workspaceId = 1, count }: { w
  * Clears the feed, as if nothing had ever been recorded. The epoch stays, because the service knows it for a second. The
  * tables are locked in the order in which the recorder locks them.
  */
-export const clearFeed = async (service: TestService) => service.rows.raw('truncate feed_workspaces, feed_events');
+export const clearFeed = async (service: TestService) => service.knex.raw('truncate feed_workspaces, feed_events');

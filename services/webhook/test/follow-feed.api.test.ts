@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { QUEUES } from '@tocsin/contracts';
 import { MemoryBroker } from '@tocsin/messaging';
@@ -13,13 +13,8 @@ import {
 } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { envelopeOf, FEED, fill, messageOf, record, startFeedService, type TestEvent } from './feed.ts';
-import type { TestService } from './service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startFeedService({ overrides: { feedCheckInterval: 3_600_000 } });
-});
-afterAll(async () => service.stop());
+const service = await startFeedService({ overrides: { feedCheckInterval: 3_600_000 } });
 
 const streams: StreamReader[] = [];
 /** Each test has a workspace of its own. */
@@ -226,7 +221,7 @@ describe('a stream', () => {
     });
     const after = cursorOf(await read());
     await publish({ id: 1 });
-    await service.rows('feed_workspaces').where({ workspace_id: workspaceId }).update({ swept: 1 });
+    await service.knex('feed_workspaces').where({ workspace_id: workspaceId }).update({ swept: 1 });
     expect(await open(FEED, { 'Last-Event-ID': after })).toMatchObject({
       status: 410,
       body: { code: 'cursor_expired', field: 'Last-Event-ID' },
@@ -332,7 +327,7 @@ describe('waiting readers', () => {
 
 describe('notifications of new events', () => {
   const countListeners = async () => {
-    const { rows } = await service.rows.raw(
+    const { rows } = await service.knex.raw(
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and application_name = 'tocsin-webhook-listener'`,
     );
@@ -343,7 +338,7 @@ describe('notifications of new events', () => {
     const replica = await service.startReplica({ feedCheckInterval: 3_600_000 });
     const reader = await stream({}, { url: replica.url });
     await eventually(async () => (await countListeners()) >= 2, { what: 'the listeners' });
-    await service.rows.raw(
+    await service.knex.raw(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and application_name = 'tocsin-webhook-listener'`,
     );

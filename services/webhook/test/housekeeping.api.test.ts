@@ -21,11 +21,11 @@ afterEach(async () => {
 /** What the service runs once an hour. */
 const deleteExpired = async (settings = {}) =>
   deleteExpiredData({
-    database: service.rows,
+    database: service.knex,
     time: clockTime(service.clock),
     deliveryLimits: deliveryLimits(settings),
   });
-const count = async (table: string) => (await service.rows(table).select(service.rows.raw('1'))).length;
+const count = async (table: string) => (await service.knex(table).select(service.knex.raw('1'))).length;
 
 test('events, their deliveries and the attempts are kept for seven days', async () => {
   await activeSubscription(service, receiver.url());
@@ -65,7 +65,7 @@ test('expired data is deleted, and nothing else', async () => {
   service.clock.advance(31 * DAY);
   await deleteExpired();
   expect(await Promise.all(tables.map(count))).toEqual([1, 1, 0, 0]);
-  expect(await service.rows('activity').first('ended_at')).toEqual({ ended_at: null });
+  expect(await service.knex('activity').first('ended_at')).toEqual({ ended_at: null });
 });
 
 test('revoked webhooks are kept for thirty days, or as long as the operator says, and others always', async () => {

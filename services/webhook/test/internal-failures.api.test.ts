@@ -1,21 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { eventually, type Receiver, startReceiver, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { deliveryLog } from '../src/administration.ts';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
 const [keyId] = TEST_SECRET_KEYS.split(':') as [string];
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver], overrides: { giveUpInterval: 100 } });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver({ overrides: { giveUpInterval: 100 } });
 afterEach(async () => {
   await service.reset();
   receiver.requests.length = 0;
@@ -42,20 +33,20 @@ describe.each([
   [
     'a URL whose key is not configured',
     'undecryptable',
-    async () => service.rows('subscriptions').update({ url_key_id: 'lost' }),
-    async () => service.rows('subscriptions').update({ url_key_id: keyId }),
+    async () => service.knex('subscriptions').update({ url_key_id: 'lost' }),
+    async () => service.knex('subscriptions').update({ url_key_id: keyId }),
   ],
   [
     'a secret whose key is not configured',
     'undecryptable',
-    async () => service.rows('secrets').update({ key_id: 'lost' }),
-    async () => service.rows('secrets').update({ key_id: keyId }),
+    async () => service.knex('secrets').update({ key_id: 'lost' }),
+    async () => service.knex('secrets').update({ key_id: keyId }),
   ],
   [
     'a statement that fails before the request',
     'internal',
-    async () => service.rows.schema.renameTable('secrets', 'missing'),
-    async () => service.rows.schema.renameTable('missing', 'secrets'),
+    async () => service.knex.schema.renameTable('secrets', 'missing'),
+    async () => service.knex.schema.renameTable('missing', 'secrets'),
   ],
 ])('%s', (_case, reason, breakIt, mendIt) => {
   test('uses no attempt, is shown to operators, and the event is delivered when it works again', async () => {
@@ -68,7 +59,7 @@ describe.each([
     expect(receiver.requests).toEqual([]);
     const [delivery] = await deliveries(service);
     expect(delivery).toMatchObject({ status: 'queued', attempts: 0, failed_attempts: 0, last_error: reason });
-    const log = await deliveryLog(service.rows).delivery(delivery!.id);
+    const log = await deliveryLog(service.knex).delivery(delivery!.id);
     expect(log).toMatchObject({ delivery: { attempts: 0, lastError: reason, internalFailures: 6 }, attempts: [] });
     const metrics = await (await fetch(`${service.app.url}/metrics`)).text();
     expect(metrics).toMatch(new RegExp(`^tocsin_webhook_attempts_total\\{result="${reason}".*\\} [1-9]`, 'm'));

@@ -29,7 +29,7 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-const slots = async () => service.rows('slots').select<{ ip: string | null }[]>('ip');
+const slots = async () => service.knex('slots').select<{ ip: string | null }[]>('ip');
 const waiting = async () => (await deliveries(service)).filter(({ status }) => status === 'queued').length;
 
 /**
@@ -38,7 +38,7 @@ const waiting = async () => (await deliveries(service)).filter(({ status }) => s
  */
 async function untilIdle(): Promise<void> {
   const readState = async () =>
-    JSON.stringify([await slots(), await service.rows('windows').select('scope', 'key', 'used')]);
+    JSON.stringify([await slots(), await service.knex('windows').select('scope', 'key', 'used')]);
   await eventually(
     async () => {
       const start = performance.now();
@@ -130,8 +130,8 @@ describe('an address', () => {
     /** Moves to the next minute, with a full window for the address and without a known address for the name. */
     const nextMinute = async () => {
       const minute = new Date(Date.parse(windowStart(service.clock.now())) + 60_000).toISOString();
-      await service.rows('windows').insert({ minute, scope: 'delivery:ip', key: '127.0.0.1', used: 10 });
-      await service.rows('host_addresses').delete();
+      await service.knex('windows').insert({ minute, scope: 'delivery:ip', key: '127.0.0.1', used: 10 });
+      await service.knex('host_addresses').delete();
       service.clock.toNextMinute();
     };
     await nextMinute();

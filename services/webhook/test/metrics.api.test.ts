@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { MemoryBroker } from '@tocsin/messaging';
-import type { App } from '@tocsin/runtime';
 import { startApp } from '../src/app.ts';
 import { webhookConfig } from '../src/config.ts';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
 
-let app: App;
 const broker = new MemoryBroker();
-beforeAll(async () => {
-  const unreachable = 'postgres://nobody@127.0.0.1:1/nothing';
-  const env = {
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
-    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-    DATABASE_URL: unreachable,
-  };
-  app = await startApp(webhookConfig({ ...env, INCIDENT_URL: 'http://127.0.0.1:1' }), { broker });
-});
+const unreachable = 'postgres://nobody@127.0.0.1:1/nothing';
+const env = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+  DATABASE_URL: unreachable,
+};
+const app = await startApp(webhookConfig({ ...env, INCIDENT_URL: 'http://127.0.0.1:1' }), { broker });
 afterAll(async () => {
   await app.stop();
   await broker.close();

@@ -1,34 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { windowStart } from '../src/requests/domain/limits.ts';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceForFile } from './service.ts';
 
 const NAME = 'receiver.test';
 
-let service: TestService;
-let receiver: Receiver;
 /** Resolves all names; set by each test. */
 let resolve: () => Promise<string[]>;
 /** Path of the one subscription. */
 let subscription: string;
-beforeAll(async () => {
-  receiver = await startReceiver({ names: [NAME], host: '0.0.0.0' });
-  service = await startService({
-    receivers: [receiver],
-    testReceivers: [receiver.hostAndPort(NAME)],
-    overrides: { resolve: async () => resolve() },
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
+const receiver = stopAfterAll(await startReceiver({ names: [NAME], host: '0.0.0.0' }));
+const service = await serviceForFile({
+  receivers: [receiver],
+  testReceivers: [receiver.hostAndPort(NAME)],
+  overrides: { resolve: async () => resolve() },
 });
 beforeEach(async () => {
   receiver.requests.length = 0;
   subscription = (await activeSubscription(service, receiver.url('/', NAME))).path;
 });
 afterEach(async () => {
-  expect(await service.rows('slots').select('token')).toEqual([]);
+  expect(await service.knex('slots').select('token')).toEqual([]);
   await service.reset();
 });
 
@@ -113,7 +106,7 @@ test('after a pause during the DNS lookup nothing is sent, and no attempt is cou
   lookup.resolve(['127.0.0.1']);
   expect(await settled(service)).toMatchObject({ status: 'held', attempts: 0 });
   expect(receiver.requests).toEqual([]);
-  expect(await service.rows('windows').where('used', '>', 0).select('scope')).toEqual([]);
+  expect(await service.knex('windows').where('used', '>', 0).select('scope')).toEqual([]);
 });
 
 test('a request counts for the address that it was sent to, not for the previous one', async () => {
@@ -123,11 +116,11 @@ test('a request counts for the address that it was sent to, not for the previous
   resolve = async () => ['127.0.0.2'];
   await publish(service, { id: 2 });
   await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
-  expect(await service.rows('windows').where({ scope: 'delivery:ip' }).orderBy('key').select('key', 'used')).toEqual([
+  expect(await service.knex('windows').where({ scope: 'delivery:ip' }).orderBy('key').select('key', 'used')).toEqual([
     { key: '127.0.0.1', used: 1 },
     { key: '127.0.0.2', used: 1 },
   ]);
-  expect(await service.rows('windows').where({ scope: 'delivery:all' }).select('used')).toEqual([{ used: 2 }]);
+  expect(await service.knex('windows').where({ scope: 'delivery:all' }).select('used')).toEqual([{ used: 2 }]);
 });
 
 test('a request that starts in the next minute counts in that minute', async () => {
@@ -148,7 +141,7 @@ test('a request that starts in the next minute counts in that minute', async () 
   await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
   const minute = windowStart(service.clock.now());
   const counted = await service
-    .rows('windows')
+    .knex('windows')
     .where('used', '>', 0)
     .orderBy('scope')
     .select('minute', 'scope', 'used');

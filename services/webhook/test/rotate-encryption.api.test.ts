@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createLogger, createMetrics, generateSecretKeys } from '@tocsin/runtime';
-import { eventually, type Receiver, startReceiver, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
 import { startApp } from '../src/app.ts';
 import { webhookConfig } from '../src/config.ts';
 import { encryptionRotation } from '../src/subscriptions/rotate-encryption.ts';
 import { webhookMetrics } from '../src/queue/metrics.ts';
 import { secretCipher } from '../src/subscriptions/secret-cipher.ts';
-import { activeSubscription, publish, startService, type TestService } from './service.ts';
+import { activeSubscription, publish, serviceWithReceiver } from './service.ts';
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver] });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver();
 
 /** Runs one pass, as the service does once an hour. Returns its metrics and its log. */
 async function rotate(secretKeys: string): Promise<{ metrics: string; logged: string }> {
@@ -26,9 +17,9 @@ async function rotate(secretKeys: string): Promise<{ metrics: string; logged: st
   const metrics = createMetrics('test');
   const time = async () => service.clock.now();
   const pass = encryptionRotation({
-    database: service.rows,
+    database: service.knex,
     secretCipher: secretCipher(secretKeys),
-    metrics: webhookMetrics({ registry: metrics, database: service.rows, time, openBreakers: () => 0 }),
+    metrics: webhookMetrics({ registry: metrics, database: service.knex, time, openBreakers: () => 0 }),
     log: createLogger({ app: 'test', level: 'info', destination: { write: (line) => void (logged += line) } }),
   });
   while (await pass());
@@ -40,8 +31,8 @@ test('after a key is replaced and a pass has run, the old key can be removed', a
   await service.app.stop();
   const fresh = generateSecretKeys().replace(/^[^:]+/, 'fresh');
   await rotate(`${fresh},${TEST_SECRET_KEYS}`);
-  expect(await service.rows('secrets').select('key_id')).toEqual([{ key_id: 'fresh' }]);
-  expect(await service.rows('subscriptions').select('url_key_id')).toEqual([{ url_key_id: 'fresh' }]);
+  expect(await service.knex('secrets').select('key_id')).toEqual([{ key_id: 'fresh' }]);
+  expect(await service.knex('subscriptions').select('url_key_id')).toEqual([{ url_key_id: 'fresh' }]);
 
   const app = await startApp(
     webhookConfig({
@@ -65,14 +56,14 @@ test('after a key is replaced and a pass has run, the old key can be removed', a
 });
 
 test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; all others are rotated', async () => {
-  await service.rows('subscriptions').delete();
+  await service.knex('subscriptions').delete();
   const seed = async (count: number, keyId: string, keys: string) => {
     const cipher = secretCipher(keys);
     for (let index = 0; index < count; index += 1) {
       const id = `${keyId}-${String(index).padStart(3, '0')}`;
       const url = cipher.encryptUrl('https://receiver.example/', id);
       const now = service.clock.now();
-      await service.rows('subscriptions').insert({
+      await service.knex('subscriptions').insert({
         id,
         workspace_id: 1,
         origin: 'https://receiver.example',
@@ -85,7 +76,7 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
         updated_at: now,
       });
       const { keyId: key_id, ciphertext } = cipher.encryptSecret('whsec_x', id);
-      await service.rows('secrets').insert({ subscription_id: id, key_id, ciphertext, created_at: now });
+      await service.knex('secrets').insert({ subscription_id: id, key_id, ciphertext, created_at: now });
     }
   };
   const keysNamed = (id: string) => generateSecretKeys().replace(/^[^:]+/, id);
@@ -95,13 +86,13 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
   await seed(120, 'lost', keysNamed('lost'));
   await seed(110, 'old', old);
   await service
-    .rows('subscriptions')
+    .knex('subscriptions')
     .where({ id: 'old-005' })
     .update({ url_ciphertext: Buffer.alloc(64) });
 
   const { metrics, logged } = await rotate(`${fresh},${old}`);
   const counts = async (table: string, column: string) =>
-    service.rows(table).groupBy(column).orderBy(column).select(column).count<{ count: number }[]>({ count: '*' });
+    service.knex(table).groupBy(column).orderBy(column).select(column).count<{ count: number }[]>({ count: '*' });
   expect(await counts('secrets', 'key_id')).toEqual([
     { key_id: 'lost', count: 120 },
     { key_id: 'newest', count: 110 },

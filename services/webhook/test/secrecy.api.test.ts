@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
-import { activeSubscription, deliveries, incidentCreated, publish, startService, type TestService } from './service.ts';
+import { expect, test } from '@jest/globals';
+import { behave, eventually } from '@tocsin/testing';
+import { activeSubscription, deliveries, incidentCreated, publish, serviceWithReceiver } from './service.ts';
 
-let service: TestService;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver] });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver();
 
 /** Every row of every table as text, with binary columns in hexadecimal. */
 async function everyRow(): Promise<string> {
-  const { rows: tables } = await service.rows.raw<{ rows: { name: string }[] }>(
+  const { rows: tables } = await service.knex.raw<{ rows: { name: string }[] }>(
     `select tablename as name from pg_tables where schemaname = 'webhook'`,
   );
   const texts = await Promise.all(
     tables.map(async ({ name }) => {
-      const { rows } = await service.rows.raw<{ rows: { text: string }[] }>(`select t::text as text from ?? as t`, [
+      const { rows } = await service.knex.raw<{ rows: { text: string }[] }>(`select t::text as text from ?? as t`, [
         name,
       ]);
       return rows.map(({ text }) => text).join('\n');

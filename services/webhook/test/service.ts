@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
-import { type Knex, openDatabase } from '@tocsin/postgres';
 import { type App, type Clock, createLogger } from '@tocsin/runtime';
 import {
   type Client,
   eventually,
   type Receiver,
+  serviceHarness,
   type ServiceUnderTest,
+  startReceiver,
   type TestClock,
   testClock,
-  serviceHarness,
   type TestUser,
 } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { type Overrides, startApp } from '../src/app.ts';
 import { webhookConfig } from '../src/config.ts';
 import { schema } from '../src/schema.ts';
 
 /** The webhook service on its own database, with a clock that tests control. */
 export interface TestService extends ServiceUnderTest {
-  /** A connection to the service's schema. */
-  rows: Knex;
   clock: TestClock;
   incidents: FakeIncidentService;
   /** All log lines so far, as text. */
@@ -97,25 +96,19 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     });
   const app = await start();
   const replicaApps: App[] = [];
-  const rows = openDatabase({
-    url: harness.databaseUrl,
-    schema: schema.name,
-    application: 'test',
-    poolSize: 2,
-  });
   const replicas = { stop: async () => Promise.all(replicaApps.map(async (replica) => replica.stop())) };
+  const service = harness.serviceUnderTest(app, replicas, incidents);
   return {
-    ...harness.serviceUnderTest(app, replicas, incidents, { stop: async () => rows.destroy() }),
-    rows,
+    ...service,
     clock,
     incidents,
     logged: () => lines.join(''),
     reset: async () => {
       await eventually(
         async () => {
-          if ((await rows('slots').select('token')).length > 0) return false;
+          if ((await service.knex('slots').select('token')).length > 0) return false;
           // A concurrent periodic task can make this a deadlock; then it is tried again.
-          await rows.raw('truncate subscriptions, events, inbox, windows, slots, host_addresses cascade');
+          await service.knex.raw('truncate subscriptions, events, inbox, windows, slots, host_addresses cascade');
           return true;
         },
         { what: 'all requests to end', within: 15_000 },
@@ -132,6 +125,16 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       return replica;
     },
   };
+}
+
+/** The service of a test file: it starts with the file and stops after its tests. */
+export const serviceForFile = async (options: TestServiceOptions = {}): Promise<TestService> =>
+  stopAfterAll(await startService(options));
+
+/** A receiver and a service that trusts it, for a test file. */
+export async function serviceWithReceiver(options: Omit<TestServiceOptions, 'receivers'> = {}) {
+  const receiver = stopAfterAll(await startReceiver());
+  return { receiver, service: await serviceForFile({ ...options, receivers: [receiver] }) };
 }
 
 export interface TestIncident {
@@ -208,7 +211,7 @@ export async function activeSubscription(
   user: TestUser = {},
 ): Promise<CreatedSubscription> {
   const subscription = await subscribe(service.as(user), url);
-  await service.rows('subscriptions').where({ id: subscription.id }).update({ verified: true });
+  await service.knex('subscriptions').where({ id: subscription.id }).update({ verified: true });
   const { status } = await service.as(user).post(`${subscription.path}/resume`);
   if (status !== 200) throw new Error(`resuming returned ${status}`);
   return subscription;
@@ -230,7 +233,7 @@ interface DeliveryRow {
 /** The stored deliveries in the order in which they were queued. */
 export async function deliveries(service: TestService): Promise<DeliveryRow[]> {
   return service
-    .rows('deliveries')
+    .knex('deliveries')
     .orderBy('id')
     .select<DeliveryRow[]>(
       'id',

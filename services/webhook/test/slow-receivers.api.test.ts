@@ -32,7 +32,7 @@ describe('with a short timeout', () => {
     await activeSubscription(service, receiver.url());
     await publish(service, {});
     expect(await attempted()).toMatchObject({ status: 'queued', last_error: 'timeout' });
-    expect(await service.rows('slots').select('token')).toEqual([]);
+    expect(await service.knex('slots').select('token')).toEqual([]);
   });
 
   test('an address that does not arrive makes the attempt fail', async () => {

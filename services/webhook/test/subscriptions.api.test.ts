@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Client } from '@tocsin/testing';
-import { activeSubscription, startService, subscribe, type TestService } from './service.ts';
+import { activeSubscription, serviceForFile, subscribe } from './service.ts';
 
 const PATH = '/api/v1/settings/webhooks';
 const URL = 'https://hooks.example.com/in?key=hidden';
 
-let service: TestService;
-beforeAll(async () => void (service = await startService()));
-afterAll(async () => service.stop());
+const service = await serviceForFile();
 
 // Each test uses its own workspace, because subscriptions per workspace are limited.
 let workspaces = 0;
@@ -116,7 +114,7 @@ test('a workspace creates at most 600 subscriptions within an hour, and revokes 
   const workspace = workspaces;
   const other = newWorkspace();
   const started = Date.parse(service.clock.now());
-  await service.rows.raw(
+  await service.knex.raw(
     `insert into subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
     select 'wh_hour_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', ?, ?
     from generate_series(1, 599) as n`,
@@ -140,7 +138,7 @@ test('a workspace creates at most 600 subscriptions within an hour, and revokes 
 test('the list has every subscription in use, and of the revoked ones only the latest', async () => {
   const client = newWorkspace();
   const oldest = await subscribe(client, URL);
-  await service.rows.raw(
+  await service.knex.raw(
     `insert into subscriptions (id, workspace_id, origin, host, event_types, status, created_at, updated_at)
     select 'wh_' || n, ?, 'https://x.example', 'x.example', '{incident.created}', 'revoked', moment, moment
     from generate_series(1, 1050) as n, (select now() - interval '2 hours' as moment) as earlier`,
@@ -222,8 +220,8 @@ describe('the states of a subscription', () => {
     const { id, path } = await subscribe(client, URL);
     await client.post(`${path}/rotate-secret`);
     await client.post(`${path}/revoke`);
-    expect(await service.rows('secrets').where({ subscription_id: id }).select('id')).toEqual([]);
-    expect(await service.rows('subscriptions').where({ id }).first('url_ciphertext', 'origin')).toEqual({
+    expect(await service.knex('secrets').where({ subscription_id: id }).select('id')).toEqual([]);
+    expect(await service.knex('subscriptions').where({ id }).first('url_ciphertext', 'origin')).toEqual({
       url_ciphertext: null,
       origin: 'https://hooks.example.com',
     });

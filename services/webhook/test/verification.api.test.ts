@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
+import { stopAfterAll } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { activeSubscription, publish, startService, subscribe, type TestService } from './service.ts';
+import { activeSubscription, publish, serviceForFile, subscribe } from './service.ts';
 
-let service: TestService;
-let receiver: Receiver;
 const NAMES = [
   'localhost',
   '127.0.0.1',
@@ -19,23 +18,17 @@ const NAMES = [
 /** The addresses of host names; tests may change them. */
 let addresses: Record<string, string[]>;
 
-beforeAll(async () => {
-  receiver = await startReceiver({ names: NAMES, host: '0.0.0.0' });
-  service = await startService({
-    receivers: [receiver],
-    testReceivers: NAMES.map((name) => receiver.hostAndPort(name)),
-    overrides: {
-      resolve: async (host) => {
-        const resolved = addresses[host];
-        if (resolved === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
-        return resolved;
-      },
+const receiver = stopAfterAll(await startReceiver({ names: NAMES, host: '0.0.0.0' }));
+const service = await serviceForFile({
+  receivers: [receiver],
+  testReceivers: NAMES.map((name) => receiver.hostAndPort(name)),
+  overrides: {
+    resolve: async (host) => {
+      const resolved = addresses[host];
+      if (resolved === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+      return resolved;
     },
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
+  },
 });
 
 let workspaces = 0;
@@ -56,7 +49,7 @@ beforeEach(() => {
   service.clock.toNextMinute();
 });
 // No test may leave a slot in use.
-afterEach(async () => expect(await service.rows('slots').select('token')).toEqual([]));
+afterEach(async () => expect(await service.knex('slots').select('token')).toEqual([]));
 
 const client = () => service.as({ workspace: { id: workspaces } });
 const user = () => ({ workspace: { id: workspaces } });
@@ -101,7 +94,7 @@ describe('a receiver that responds with a success', () => {
     const { path } = await subscribe(client(), receiver.url());
     const stored = async () =>
       Promise.all(
-        ['windows', 'activity', 'host_addresses'].map(async (table) => service.rows(table).count({ rows: '*' })),
+        ['windows', 'activity', 'host_addresses'].map(async (table) => service.knex(table).count({ rows: '*' })),
       );
     const before = await stored();
     const validation = await client().post(`${path}/verify?validate_only=true`);

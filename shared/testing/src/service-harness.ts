@@ -1,5 +1,6 @@
 import { QUEUES } from '@tocsin/contracts';
 import { MemoryBroker } from '@tocsin/messaging';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import { type App, createLogger, type Logger } from '@tocsin/runtime';
 import { type Client, httpClient } from './client.ts';
 import { createTestDatabase, type TestDatabase } from './databases.ts';
@@ -9,6 +10,8 @@ import { asUser, TEST_SECRET_KEYS, type TestUser } from './principals.ts';
 export interface ServiceUnderTest {
   app: App;
   database: TestDatabase;
+  /** The service's tables, for what the API does not offer. */
+  knex: Knex;
   broker: MemoryBroker;
   /** A client that sends requests as a user of a workspace, like the gateway. */
   as(user?: TestUser): Client;
@@ -34,12 +37,13 @@ export async function serviceHarness(
   schema: { readonly name: string; readonly migrations: string },
 ): Promise<ServiceHarness> {
   const database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
+  const databaseUrl = database.url(schema.name);
   const broker = new MemoryBroker();
   // The event feed takes nearly all events; without a consumer no publication would ever be confirmed.
   if (name !== 'webhook') broker.subscribe(QUEUES.webhookFeed, async () => 'ack');
   return {
     database,
-    databaseUrl: database.url(schema.name),
+    databaseUrl,
     broker,
     // On a busy machine, another service may respond later than a request waits in production.
     settings: { NODE_ENV: 'test', TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, REPLICA_WAIT_MS: '5000' },
@@ -50,16 +54,21 @@ export async function serviceHarness(
       // Tests delete expired data explicitly.
       firstRunWithin: Number.MAX_SAFE_INTEGER,
     },
-    serviceUnderTest: (app, ...fakes) => ({
-      app,
-      database,
-      broker,
-      as: (user) => httpClient(app.url, asUser(name, user)),
-      stop: async () => {
-        await app.stop();
-        for (const fake of fakes) await fake.stop();
-        await database.drop();
-      },
-    }),
+    serviceUnderTest: (app, ...fakes) => {
+      const knex = openDatabase({ url: databaseUrl, schema: schema.name, application: 'test', poolSize: 4 });
+      return {
+        app,
+        database,
+        knex,
+        broker,
+        as: (user) => httpClient(app.url, asUser(name, user)),
+        stop: async () => {
+          await app.stop();
+          for (const fake of fakes) await fake.stop();
+          await knex.destroy();
+          await database.drop();
+        },
+      };
+    },
   };
 }

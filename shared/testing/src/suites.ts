@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe } from '@jest/globals';
+import { afterAll, describe } from '@jest/globals';
 import { findChromium } from './chromium.ts';
 import { findRabbitMq } from './rabbitmq.ts';
 import { skippedTitle, SERVER_VARIABLES } from './servers.ts';
@@ -45,3 +45,9 @@ export const describeWithServersAnd = (program: string): Suite =>
 /** A suite that needs RabbitMQ, Redis and Chromium. */
 export const describeWithServersAndBrowser: Suite =
   findChromium() === undefined ? skipWithout('Chromium') : describeWithServers;
+
+/** Stops what a test file starts at its top, after the tests of the file; what was started first stops first. */
+export function stopAfterAll<Started extends { stop(): Promise<unknown> }>(started: Started): Started {
+  afterAll(async () => started.stop());
+  return started;
+}
