@@ -52,10 +52,10 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 
   return runService(base, {
-    routes: routes({ dependencies, cursors }),
+    routes: routes(dependencies, cursors),
     description: new URL('../openapi.json', import.meta.url),
     internalRoutes: [
-      ...internalRoutes({ dependencies }),
+      ...internalRoutes(dependencies),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
     ],
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],

@@ -34,7 +34,7 @@ export async function startApp(config: CustomFieldConfig, overrides: Partial<Ove
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 
   return runService(base, {
-    routes: routes({ dependencies, cursors }),
+    routes: routes(dependencies, cursors),
     description: new URL('../openapi.json', import.meta.url),
     internalRoutes: internalRoutes(dependencies),
     workers: [relay, announcer],

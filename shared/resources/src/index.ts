@@ -4,7 +4,16 @@ export { type Listed, listedColumns, type ListedRow, portionsOf, readWhole, WEIG
 export { changedProperties, definedProperties } from './properties.ts';
 export { archive, checkNotArchived, type Resource, restore, revise } from './resource.ts';
 export { resourceTable } from './resource-table.ts';
-export { type Column, column, type ColumnsOf, insertOf, type RowOf, rowMapping, type SqlType } from './row-mapping.ts';
+export {
+  type Column,
+  column,
+  type ColumnsOf,
+  insertOf,
+  type RowOf,
+  rowMapping,
+  type SqlType,
+  type WireOf,
+} from './row-mapping.ts';
 export {
   chooseSlug,
   isSlug,

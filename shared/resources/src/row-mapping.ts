@@ -16,6 +16,11 @@ export type RowOf<Entity, Columns extends ColumnsOf<Entity>> = {
   [Property in keyof Entity as Columns[Property]['name']]: Entity[Property];
 };
 
+/** Some properties of a record by the names of their columns, as a validated request has them. */
+export type WireOf<Entity, Columns extends ColumnsOf<Entity>> = {
+  [Property in keyof Entity as Columns[Property]['name']]?: Entity[Property] | undefined;
+};
+
 /** Composes `insert into … values` of one row with these columns, and its values. */
 export function insertOf(table: string, row: Readonly<Record<string, unknown>>): { text: string; values: unknown[] } {
   const names = Object.keys(row);
@@ -50,6 +55,12 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
       for (const { property, name } of mapped) entity[property] = values[name];
       return entity as Entity;
     },
+
+    /** The properties that a row with some of the columns, or a request with their names, has. */
+    toProperties: (row: Readonly<Record<string, unknown>>): Partial<Entity> =>
+      Object.fromEntries(
+        mapped.filter(({ name }) => row[name] !== undefined).map(({ property, name }) => [property, row[name]]),
+      ) as Partial<Entity>,
 
     /** Bindable values of the properties that are given, by column. */
     toRow(properties: { [Property in keyof Entity]?: Entity[Property] | undefined }): Partial<Record<Name, unknown>> {

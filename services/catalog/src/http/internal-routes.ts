@@ -19,7 +19,7 @@ import { exportResources } from '../usecases/export-resources.ts';
 import { readCatalogChangePage } from '../usecases/read-changes.ts';
 
 /** The routes for other services. */
-export function internalRoutes({ dependencies }: { dependencies: Dependencies }): InternalRoute[] {
+export function internalRoutes(dependencies: Dependencies): InternalRoute[] {
   return [
     internalRoute({
       path: INTERNAL_PATHS.catalogChangePages,

@@ -9,13 +9,10 @@ import { memberView } from './views.ts';
 
 const { path } = contracts.listTeamMembers;
 
-export function memberHandlers({
-  dependencies,
-  cursors,
-}: {
-  dependencies: Dependencies;
-  cursors: Cursors;
-}): Pick<CatalogApi, 'listTeamMembers' | 'addTeamMember' | 'updateTeamMember' | 'removeTeamMember'> {
+export function memberHandlers(
+  dependencies: Dependencies,
+  cursors: Cursors,
+): Pick<CatalogApi, 'listTeamMembers' | 'addTeamMember' | 'updateTeamMember' | 'removeTeamMember'> {
   const { database, userReplica } = dependencies;
   const positions = cursorsOf(cursors, { name: 'name', keys: ['text', 'integer'] });
   return {

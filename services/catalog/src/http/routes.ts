@@ -6,13 +6,13 @@ import { serviceHandlers } from './service-handlers.ts';
 import { teamHandlers } from './team-handlers.ts';
 import { serviceTierView } from './views.ts';
 
-export const routes = (options: { dependencies: Dependencies; cursors: Cursors }): Route[] =>
+export const routes = (dependencies: Dependencies, cursors: Cursors): Route[] =>
   implement(contracts, {
-    ...serviceHandlers(options),
-    ...teamHandlers(options),
-    ...memberHandlers(options),
+    ...serviceHandlers(dependencies, cursors),
+    ...teamHandlers(dependencies, cursors),
+    ...memberHandlers(dependencies, cursors),
     listServiceTiers: async ({ principal }) => {
-      const tiers = await options.dependencies.configurations.tiers(principal.workspace);
+      const tiers = await dependencies.configurations.tiers(principal.workspace);
       return { body: { service_tiers: tiers.map(serviceTierView) } };
     },
   });

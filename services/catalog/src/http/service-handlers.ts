@@ -16,13 +16,10 @@ const reply = (service: Service) => ({ body: { service: serviceView(service) }, 
 /** Only the first page has unmanaged references. */
 const NO_REFERENCES = { references: [], truncated: false };
 
-export function serviceHandlers({
-  dependencies,
-  cursors,
-}: {
-  dependencies: Dependencies;
-  cursors: Cursors;
-}): Pick<
+export function serviceHandlers(
+  dependencies: Dependencies,
+  cursors: Cursors,
+): Pick<
   CatalogApi,
   'listServices' | 'createService' | 'getService' | 'updateService' | 'archiveService' | 'restoreService'
 > {

@@ -12,13 +12,10 @@ import { teamView } from './views.ts';
 const { path } = contracts.listTeams;
 const reply = (team: Team) => ({ body: { team: teamView(team) }, revision: team.revision });
 
-export function teamHandlers({
-  dependencies,
-  cursors,
-}: {
-  dependencies: Dependencies;
-  cursors: Cursors;
-}): Pick<CatalogApi, 'listTeams' | 'createTeam' | 'getTeam' | 'updateTeam' | 'archiveTeam' | 'restoreTeam'> {
+export function teamHandlers(
+  dependencies: Dependencies,
+  cursors: Cursors,
+): Pick<CatalogApi, 'listTeams' | 'createTeam' | 'getTeam' | 'updateTeam' | 'archiveTeam' | 'restoreTeam'> {
   const { database, userReplica } = dependencies;
   const positions = cursorsOf(cursors, { name: 'name', keys: ['text', 'integer'] });
   return {

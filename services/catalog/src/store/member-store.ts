@@ -3,16 +3,15 @@ import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Member, MemberRole } from '../domain/member.ts';
 
-interface MemberRow {
-  user_id: number;
-  name: string;
-  email: string;
-  role: MemberRole;
-  created_at: Instant;
-  updated_at: Instant;
-}
-
-const COLUMNS = ['user_id', 'name', 'email', 'role', 'created_at', 'updated_at'];
+/** The column of each property. */
+const COLUMNS = {
+  userId: 'user_id',
+  name: 'name',
+  email: 'email',
+  role: 'role',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const satisfies Record<keyof Member, string>;
 
 /** The position of a member in the list. */
 export interface MemberPosition {
@@ -30,13 +29,13 @@ export function memberStore(db: Knex, teamId: number) {
     members()
       .join('replica_users', 'replica_users.id', 'team_members.user_id')
       .where('active', true)
-      .select<MemberRow[]>(COLUMNS);
+      .select<Member[]>(COLUMNS);
   return {
     /** @throws DomainError `not_found` */
     async get(userId: number): Promise<Member> {
-      const [row] = await activeMembers().where({ user_id: userId });
-      if (row === undefined) throw notFound('The member');
-      return toMember(row);
+      const [member] = await activeMembers().where({ user_id: userId });
+      if (member === undefined) throw notFound('The member');
+      return member;
     },
 
     /** Returns members by name, then ID, starting after a position. */
@@ -45,7 +44,7 @@ export function memberStore(db: Knex, teamId: number) {
       if (options.after !== undefined) {
         void query.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortKey, options.after.userId]);
       }
-      return (await query).map(toMember);
+      return query;
     },
 
     /** Returns false if the user is already a member. */
@@ -72,16 +71,5 @@ export function memberStore(db: Knex, teamId: number) {
     async remove(userId: number): Promise<void> {
       await members().where({ user_id: userId }).delete();
     },
-  };
-}
-
-function toMember(row: MemberRow): Member {
-  return {
-    userId: row.user_id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }

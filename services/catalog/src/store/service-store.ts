@@ -1,11 +1,12 @@
 import { notFound } from '@tocsin/http';
-import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, resourceTable, rowMapping } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import { containsText } from './contains-text.ts';
 
-const SERVICE_TABLE = {
+/** The column of each property; it has the property's name on the wire. */
+export const SERVICE_TABLE = {
   id: column('id', 'bigint'),
   workspaceId: column('workspace_id', 'bigint'),
   revision: column('revision', 'bigint'),
@@ -22,12 +23,13 @@ const SERVICE_TABLE = {
   archivedAt: column('archived_at', 'timestamptz'),
 } as const satisfies ColumnsOf<Omit<Service, 'owner'>>;
 
-const COLUMNS = rowMapping<Omit<Service, 'owner'>, typeof SERVICE_TABLE>(SERVICE_TABLE);
+export const SERVICE_COLUMNS = rowMapping<Omit<Service, 'owner'>, typeof SERVICE_TABLE>(SERVICE_TABLE);
 
-type ServiceRow = RowOf<Omit<Service, 'owner'>, typeof SERVICE_TABLE> & {
-  owner_name: string | null;
-  owner_slug: string | null;
-};
+const SELECTION = [
+  ...SERVICE_COLUMNS.propertyOf.entries().map(([name, property]) => `services.${name} as "${property}"`),
+  `case when owner.id is not null
+    then json_build_object('id', owner.id, 'name', owner.name, 'slug', owner.slug) end as owner`,
+].join(', ');
 
 /** The rank of a tier that is not in the list of tiers, because it was configured after the list was read. */
 const LAST_RANK = 1_000;
@@ -68,17 +70,11 @@ export function serviceStore(db: Knex, workspaceId: number) {
   });
   const services = () => db('services').where({ 'services.workspace_id': workspaceId });
   const withOwner = () =>
-    services()
-      .leftJoin('teams as owner', 'owner.id', 'services.owner_team_id')
-      .select<ServiceRow[]>([
-        ...COLUMNS.names.map((column) => `services.${column}`),
-        'owner.name as owner_name',
-        'owner.slug as owner_slug',
-      ]);
+    services().leftJoin('teams as owner', 'owner.id', 'services.owner_team_id').select<Service[]>(db.raw(SELECTION));
   const get = async (id: number): Promise<Service> => {
-    const [row] = await withOwner().where({ 'services.id': id });
-    if (row === undefined) throw notFound('The service');
-    return toService(row);
+    const [service] = await withOwner().where({ 'services.id': id });
+    if (service === undefined) throw notFound('The service');
+    return service;
   };
   return {
     /** @throws DomainError `not_found` */
@@ -129,16 +125,15 @@ export function serviceStore(db: Knex, workspaceId: number) {
           id,
         ]);
       }
-      return (await query).map(toService);
+      return query;
     },
 
     /** Returns services by slug, archived ones included, after a slug. */
     listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Service[]> =>
-      (await withOwner().where('services.slug', '>', after).orderBy('services.slug').limit(limit)).map(toService),
+      withOwner().where('services.slug', '>', after).orderBy('services.slug').limit(limit),
 
     /** Returns the services with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Service[]> =>
-      (await withOwner().whereIn('services.id', ids)).map(toService),
+    listByIds: async (ids: readonly number[]): Promise<Service[]> => withOwner().whereIn('services.id', ids),
 
     /** Returns those of the texts that are slugs of services, archived ones included. */
     async findSlugs(texts: readonly string[]): Promise<Set<string>> {
@@ -160,13 +155,4 @@ export function serviceStore(db: Knex, workspaceId: number) {
   };
 }
 
-function toService(row: ServiceRow): Service {
-  const service = COLUMNS.toEntity(row);
-  const { ownerTeamId: id } = service;
-  return {
-    ...service,
-    owner: id === null ? null : { id, name: row.owner_name ?? '', slug: row.owner_slug ?? '' },
-  };
-}
-
-const toColumns = (service: NewService) => ({ ...COLUMNS.toRow(service), sort_name: sortKeyOf(service.name) });
+const toColumns = (service: NewService) => ({ ...SERVICE_COLUMNS.toRow(service), sort_name: sortKeyOf(service.name) });

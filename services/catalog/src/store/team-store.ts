@@ -1,12 +1,13 @@
 import { notFound } from '@tocsin/http';
-import { column, type ColumnsOf, type RowOf, resourceTable, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, resourceTable, rowMapping } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import { MAX_LEVELS } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import type { NewTeam, Team } from '../domain/team.ts';
 
-const TEAM_TABLE = {
+/** The column of each property; it has the property's name on the wire. */
+export const TEAM_TABLE = {
   id: column('id', 'bigint'),
   workspaceId: column('workspace_id', 'bigint'),
   revision: column('revision', 'bigint'),
@@ -21,9 +22,7 @@ const TEAM_TABLE = {
   memberCount: column('member_count', 'integer'),
 } as const satisfies ColumnsOf<Team>;
 
-const COLUMNS = rowMapping<Team, typeof TEAM_TABLE>(TEAM_TABLE);
-
-type TeamRow = RowOf<Team, typeof TEAM_TABLE>;
+export const TEAM_COLUMNS = rowMapping<Team, typeof TEAM_TABLE>(TEAM_TABLE);
 
 const MEMBER_COUNT = `(
   select count(*) from team_members join replica_users on replica_users.id = team_members.user_id
@@ -47,10 +46,10 @@ export function teamStore(db: Knex, workspaceId: number) {
     toColumns,
   });
   const teams = () => db('teams').where({ workspace_id: workspaceId });
-  const rows = () => teams().select<TeamRow[]>(COLUMNS.names);
-  const one = ([row]: TeamRow[]): Team => {
-    if (row === undefined) throw notFound('The team');
-    return toTeam(row);
+  const selected = () => teams().select<Team[]>(db.raw(TEAM_COLUMNS.selection));
+  const one = ([team]: Team[]): Team => {
+    if (team === undefined) throw notFound('The team');
+    return team;
   };
   const countMembers = async (ids: readonly number[]): Promise<void> => {
     await teams()
@@ -67,10 +66,10 @@ export function teamStore(db: Knex, workspaceId: number) {
   };
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Team> => one(await rows().where({ id })),
+    get: async (id: number): Promise<Team> => one(await selected().where({ id })),
 
     /** Locks the team until the transaction ends and returns it. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Team> => one(await rows().where({ id }).forUpdate()),
+    getForUpdate: async (id: number): Promise<Team> => one(await selected().where({ id }).forUpdate()),
 
     /** Counts the members of a team again, after this transaction has locked it and changed them. */
     recount: async (id: number): Promise<void> => countMembers([id]),
@@ -140,24 +139,22 @@ export function teamStore(db: Knex, workspaceId: number) {
       externalId: string | undefined;
       after: TeamPosition | undefined;
     }): Promise<Team[]> {
-      const query = rows().orderBy(['sort_name', 'id']).limit(options.limit);
+      const query = selected().orderBy(['sort_name', 'id']).limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
       if (options.externalId !== undefined) void query.where('external_id', options.externalId);
       if (options.after !== undefined) {
         void query.whereRaw('(sort_name, id) > (?, ?)', [options.after.sortKey, options.after.id]);
       }
-      return (await query).map(toTeam);
+      return query;
     },
 
     /** Returns teams by slug, archived ones included, after a slug. */
     listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Team[]> =>
-      (await rows().where('slug', '>', after).orderBy('slug').limit(limit)).map(toTeam),
+      selected().where('slug', '>', after).orderBy('slug').limit(limit),
 
     /** Returns the teams with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Team[]> => (await rows().whereIn('id', ids)).map(toTeam),
+    listByIds: async (ids: readonly number[]): Promise<Team[]> => selected().whereIn('id', ids),
   };
 }
 
-const toTeam = (row: TeamRow): Team => COLUMNS.toEntity(row);
-
-const toColumns = (team: NewTeam) => ({ ...COLUMNS.toRow(team), sort_name: sortKeyOf(team.name) });
+const toColumns = (team: NewTeam) => ({ ...TEAM_COLUMNS.toRow(team), sort_name: sortKeyOf(team.name) });

@@ -20,47 +20,27 @@ export async function republish(
 ): Promise<number> {
   const version = await versionStore(trx, workspace.id).raiseAbove(seen);
   await teamStore(trx, workspace.id).lockHierarchy();
-  const origin = { occurredAt: now, workspace, requestId: null };
+  const eventsOf = {
+    teams: async (ids: readonly number[]) =>
+      (await teamStore(trx, workspace.id).listByIds(ids)).map((team) => ({
+        type: 'team.changed' as const,
+        data: { version, team: teamSnapshot(team) },
+      })),
+    services: async (ids: readonly number[]) =>
+      (await serviceStore(trx, workspace.id).listByIds(ids)).map((service) => ({
+        type: 'service.changed' as const,
+        data: { version, service: serviceSnapshot(service) },
+      })),
+  };
   for (const table of ['teams', 'services'] as const) {
-    await trx(table).where({ workspace_id: workspace.id }).update({ version });
-    for (let after = 0; ;) {
-      const ids = await nextIds(trx, table, { workspaceId: workspace.id, after });
-      if (table === 'teams') {
-        const teams = await teamStore(trx, workspace.id).listByIds(ids);
-        await outbox(trx).add(
-          ...teams.map((team) => ({
-            ...origin,
-            type: 'team.changed' as const,
-            data: { version, team: teamSnapshot(team) },
-          })),
-        );
-      } else {
-        const services = await serviceStore(trx, workspace.id).listByIds(ids);
-        await outbox(trx).add(
-          ...services.map((service) => ({
-            ...origin,
-            type: 'service.changed' as const,
-            data: { version, service: serviceSnapshot(service) },
-          })),
-        );
-      }
-      if (ids.length < BATCH) break;
-      after = ids.at(-1) ?? 0;
+    const rows = await trx(table)
+      .where({ workspace_id: workspace.id })
+      .update({ version })
+      .returning<{ id: number }[]>('id');
+    for (let start = 0; start < rows.length; start += BATCH) {
+      const events = await eventsOf[table](rows.slice(start, start + BATCH).map(({ id }) => id));
+      await outbox(trx).add(...events.map((event) => ({ ...event, occurredAt: now, workspace, requestId: null })));
     }
   }
   return version;
-}
-
-async function nextIds(
-  trx: Knex.Transaction,
-  table: 'teams' | 'services',
-  { workspaceId, after }: { workspaceId: number; after: number },
-): Promise<number[]> {
-  const rows = await trx(table)
-    .where({ workspace_id: workspaceId })
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(BATCH)
-    .select<{ id: number }[]>('id');
-  return rows.map(({ id }) => id);
 }

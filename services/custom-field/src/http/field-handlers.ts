@@ -11,13 +11,7 @@ import { fieldView } from './views.ts';
 const { path } = contracts.listCustomFields;
 const reply = (field: Field) => ({ body: { field: fieldView(field) }, revision: field.revision });
 
-export function fieldHandlers({
-  dependencies,
-  cursors,
-}: {
-  dependencies: Dependencies;
-  cursors: Cursors;
-}): CustomFieldApi {
+export function fieldHandlers(dependencies: Dependencies, cursors: Cursors): CustomFieldApi {
   const positions = cursorsOf(cursors, { name: 'sort_order', keys: ['integer', 'timestamp', 'integer'] });
   return {
     listCustomFields: async ({ principal: { workspace }, query }) => {

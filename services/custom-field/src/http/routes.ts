@@ -3,5 +3,5 @@ import type { Dependencies } from '../usecases/context.ts';
 import { contracts } from './contracts.ts';
 import { fieldHandlers } from './field-handlers.ts';
 
-export const routes = (options: { dependencies: Dependencies; cursors: Cursors }): Route[] =>
-  implement(contracts, fieldHandlers(options));
+export const routes = (dependencies: Dependencies, cursors: Cursors): Route[] =>
+  implement(contracts, fieldHandlers(dependencies, cursors));

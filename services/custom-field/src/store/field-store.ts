@@ -4,9 +4,7 @@ import {
   type ColumnsOf,
   type Listed,
   listedColumns,
-  type ListedRow,
   readWhole,
-  type RowOf,
   resourceTable,
   rowMapping,
 } from '@tocsin/resources';
@@ -14,7 +12,8 @@ import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Field } from '../domain/field.ts';
 
-const FIELD_TABLE = {
+/** The column of each property; it has the property's name on the wire. */
+export const FIELD_TABLE = {
   id: column('id', 'bigint'),
   workspaceId: column('workspace_id', 'bigint'),
   revision: column('revision', 'bigint'),
@@ -38,13 +37,12 @@ const FIELD_TABLE = {
   archivedAt: column('archived_at', 'timestamptz'),
 } as const satisfies ColumnsOf<Field>;
 
-const COLUMNS = rowMapping<Field, typeof FIELD_TABLE>(FIELD_TABLE);
-
-type FieldRow = RowOf<Field, typeof FIELD_TABLE>;
+export const FIELD_COLUMNS = rowMapping<Field, typeof FIELD_TABLE>(FIELD_TABLE);
 
 const LISTED_COLUMNS = listedColumns({
   table: 'definitions',
-  names: COLUMNS.names,
+  names: FIELD_COLUMNS.names,
+  as: FIELD_COLUMNS.propertyOf,
   large: { default_value: 'jsonb', config: 'jsonb' },
 });
 
@@ -66,21 +64,20 @@ export function fieldStore(db: Knex, workspaceId: number) {
     quota: 'custom_fields',
     quotaField: 'name',
     workspaceId,
-    toColumns: COLUMNS.toRow,
+    toColumns: FIELD_COLUMNS.toRow,
   });
   const fields = () => db('definitions').where({ workspace_id: workspaceId });
-  const toFoundField = (row: FieldRow | undefined): Field => {
-    if (row === undefined) throw notFound('The custom field');
-    return COLUMNS.toEntity(row);
+  const selected = () => fields().select<Field[]>(db.raw(FIELD_COLUMNS.selection));
+  const one = ([field]: Field[]): Field => {
+    if (field === undefined) throw notFound('The custom field');
+    return field;
   };
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Field> =>
-      toFoundField(await fields().where({ id }).first<FieldRow | undefined>(COLUMNS.names)),
+    get: async (id: number): Promise<Field> => one(await selected().where({ id })),
 
     /** Locks the definition until the transaction ends and returns it. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Field> =>
-      toFoundField(await fields().where({ id }).forUpdate().first<FieldRow | undefined>(COLUMNS.names)),
+    getForUpdate: async (id: number): Promise<Field> => one(await selected().where({ id }).forUpdate()),
 
     checkQuota,
     countActive,
@@ -108,7 +105,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
       after: FieldPosition | undefined;
     }): Promise<Listed<Field>[]> {
       const query = fields()
-        .select<ListedRow<FieldRow>[]>(db.raw(LISTED_COLUMNS))
+        .select<Listed<Field>[]>(db.raw(LISTED_COLUMNS))
         .orderBy(['sort_order', 'created_at', 'id'])
         .limit(options.limit);
       if (!options.includeArchived) void query.whereNull('archived_at');
@@ -121,24 +118,17 @@ export function fieldStore(db: Knex, workspaceId: number) {
           id,
         ]);
       }
-      return (await query).map((row) => ({ ...COLUMNS.toEntity(row), largeWeight: row.large_weight }));
+      return query;
     },
 
     /** The listed definitions with all their properties, a few at a time. */
-    readWhole: (listed: readonly Listed<Field>[]) =>
-      readWhole(listed, async (ids) => {
-        const rows = await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names);
-        return rows.map(COLUMNS.toEntity);
-      }),
+    readWhole: (listed: readonly Listed<Field>[]) => readWhole(listed, async (ids) => selected().whereIn('id', ids)),
 
     /** Returns definitions by slug, archived ones included, after a slug. */
     listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Field[]> =>
-      (await fields().where('slug', '>', after).orderBy('slug').limit(limit).select<FieldRow[]>(COLUMNS.names)).map(
-        COLUMNS.toEntity,
-      ),
+      selected().where('slug', '>', after).orderBy('slug').limit(limit),
 
     /** Returns the definitions with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Field[]> =>
-      (await fields().whereIn('id', ids).select<FieldRow[]>(COLUMNS.names)).map(COLUMNS.toEntity),
+    listByIds: async (ids: readonly number[]): Promise<Field[]> => selected().whereIn('id', ids),
   };
 }

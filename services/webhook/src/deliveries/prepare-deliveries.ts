@@ -71,7 +71,7 @@ export async function prepareDeliveries(
   const forgotten = known.flatMap(({ id }) => (handled.delete(id) ? [id] : []));
   if (forgotten.length > 0)
     dependencies.log.warn({ events: forgotten }, 'events came again that the inbox has forgotten');
-  const byWorkspace = Map.groupBy(subscriptions, ({ workspace_id: id }) => id);
+  const byWorkspace = Map.groupBy(subscriptions, ({ workspaceId }) => workspaceId);
   const candidates = events
     .filter(({ event }) => handled.has(event.id))
     .flatMap((source) =>

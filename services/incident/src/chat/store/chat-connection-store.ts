@@ -8,19 +8,18 @@ export interface ChatConnection {
   channelTemplate: string;
 }
 
-interface ConnectionRow {
-  workspace_id: number;
-  key_id: string;
-  token_ciphertext: Buffer;
-  channel_template: string;
-}
+const COLUMNS = {
+  workspaceId: 'workspace_id',
+  keyId: 'key_id',
+  ciphertext: 'token_ciphertext',
+  channelTemplate: 'channel_template',
+} as const;
 
-const COLUMNS = ['workspace_id', 'key_id', 'token_ciphertext', 'channel_template'] as const;
+type ConnectionRow = Omit<ChatConnection, 'token'> & Sealed;
 
-const toConnection = (row: ConnectionRow): ChatConnection => ({
-  workspaceId: row.workspace_id,
-  token: { keyId: row.key_id, ciphertext: row.token_ciphertext },
-  channelTemplate: row.channel_template,
+const toConnection = ({ keyId, ciphertext, ...row }: ConnectionRow): ChatConnection => ({
+  ...row,
+  token: { keyId, ciphertext },
 });
 
 /** Stores the chat connections of workspaces, over a pool or a transaction. */
@@ -29,7 +28,7 @@ export function chatConnectionStore(db: Knex) {
     async find(workspaceId: number): Promise<ChatConnection | undefined> {
       const row = await db('chat_connections')
         .where({ workspace_id: workspaceId })
-        .first<ConnectionRow | undefined>(...COLUMNS);
+        .first<ConnectionRow | undefined>(COLUMNS);
       return row && toConnection(row);
     },
 
@@ -43,7 +42,7 @@ export function chatConnectionStore(db: Knex) {
       const rows = await db('chat_connections')
         .orderBy('workspace_id', 'desc')
         .limit(limit)
-        .select<ConnectionRow[]>(...COLUMNS);
+        .select<ConnectionRow[]>(COLUMNS);
       return rows.map(toConnection);
     },
 
@@ -73,7 +72,7 @@ export function chatConnectionStore(db: Knex) {
         .where((others) => void others.where('key_id', '<', keyId).orWhere('key_id', '>', keyId))
         .forUpdate()
         .skipLocked()
-        .select<ConnectionRow[]>(...COLUMNS);
+        .select<ConnectionRow[]>(COLUMNS);
       return rows.map(toConnection);
     },
 

@@ -1,5 +1,4 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import type { ErrorCode } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import {
@@ -7,7 +6,6 @@ import {
   type ProvisioningStep,
   STEP_KEYS,
   type StepKey,
-  type StepStatus,
   notRequestedStep,
 } from '../domain/provisioning.ts';
 
@@ -20,23 +18,6 @@ export interface ProvisioningRequest {
   usergroups: readonly string[];
 }
 
-interface StepRow {
-  key: StepKey;
-  status: StepStatus;
-  attempts: number;
-  error_code: ErrorCode | null;
-  updated_at: Instant;
-}
-
-interface RequestRow {
-  workspace_id: number;
-  workspace_slug: string;
-  is_demo: boolean;
-  request_id: string;
-  marker: string;
-  usergroups: string[];
-}
-
 /** Stores the provisionings of incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
   return {
@@ -44,38 +25,31 @@ export function provisioningStore(db: Knex) {
     async find(incidentId: number): Promise<Provisioning | undefined> {
       const request = await db('provisionings')
         .where({ incident_id: incidentId })
-        .first<{ created_at: Instant } | undefined>('created_at');
+        .first<{ createdAt: Instant } | undefined>('created_at as createdAt');
       if (request === undefined) return undefined;
       const rows = await db('provisioning_steps')
         .where({ incident_id: incidentId })
-        .select<StepRow[]>('key', 'status', 'attempts', 'error_code', 'updated_at');
-      const steps = STEP_KEYS.map((key): ProvisioningStep => {
-        const row = rows.find((candidate) => candidate.key === key);
-        if (row === undefined) return notRequestedStep(key, request.created_at);
-        const { status, attempts, error_code: errorCode, updated_at: updatedAt } = row;
-        return { key, status, attempts, errorCode, updatedAt };
-      });
-      return { incidentId, steps, createdAt: request.created_at };
+        .select<ProvisioningStep[]>('key', 'status', 'attempts', 'error_code as errorCode', 'updated_at as updatedAt');
+      const steps = STEP_KEYS.map(
+        (key) => rows.find((step) => step.key === key) ?? notRequestedStep(key, request.createdAt),
+      );
+      return { incidentId, steps, ...request };
     },
 
     async getRequest(incidentId: number): Promise<ProvisioningRequest> {
-      const row = await db('provisionings')
+      const request = await db('provisionings')
         .where({ incident_id: incidentId })
-        .first<RequestRow | undefined>(
-          'workspace_id',
-          'workspace_slug',
+        .first<(EventWorkspace & Omit<ProvisioningRequest, 'workspace'>) | undefined>(
+          'workspace_id as id',
+          'workspace_slug as slug',
           'is_demo',
-          'request_id',
+          'request_id as requestId',
           'marker',
           'usergroups',
         );
-      if (row === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
-      return {
-        workspace: { id: row.workspace_id, slug: row.workspace_slug, is_demo: row.is_demo },
-        requestId: row.request_id,
-        marker: row.marker,
-        usergroups: row.usergroups,
-      };
+      if (request === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
+      const { id, slug, is_demo, ...rest } = request;
+      return { workspace: { id, slug, is_demo }, ...rest };
     },
 
     /** Makes failed steps due again. Returns their number. */
@@ -94,13 +68,11 @@ export function provisioningStore(db: Knex) {
     },
 
     /** Returns the channel name that an earlier attempt reserved, and when. */
-    async findReservedName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
-      const row = await db('provisionings')
+    findReservedName: async (incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> =>
+      db('provisionings')
         .where({ incident_id: incidentId })
         .whereNotNull('channel_name')
-        .first<{ channel_name: string; named_at: Instant } | undefined>('channel_name', 'named_at');
-      return row && { name: row.channel_name, namedAt: row.named_at };
-    },
+        .first<{ name: string; namedAt: Instant } | undefined>('channel_name as name', 'named_at as namedAt'),
 
     /** Stores the channel name that this and every later attempt requests. */
     async reserveName(incidentId: number, name: string, now: Instant): Promise<void> {

@@ -25,14 +25,6 @@ export interface StepUpdate extends Partial<AttemptCounts> {
   now: Instant;
 }
 
-interface ClaimRow extends AttemptCounts {
-  incident_id: number;
-  workspace_id: number;
-  key: StepKey;
-  request_id: string;
-  trace: string | null;
-}
-
 /** Milliseconds; a running attempt renews it. */
 export const STEP_LEASE = 15_000;
 
@@ -46,8 +38,7 @@ export function stepQueue(db: Knex) {
      * running step, so that one workspace's slow chat does not delay the others.
      */
     async claim({ now, limit }: { now: Instant; limit: number }): Promise<ClaimedStep[]> {
-      const lease = randomUUID();
-      const { rows } = await db.raw<{ rows: ClaimRow[] }>(
+      const { rows } = await db.raw<{ rows: ClaimedStep[] }>(
         `
         with due as (
           select distinct on (workspace_id) workspace_id, incident_id, key, due_at
@@ -64,17 +55,11 @@ export function stepQueue(db: Knex) {
         set status = 'running', attempts = step.attempts + 1, due_at = :leaseEnd, lease = :lease, updated_at = :now
         from first join provisionings as request on request.incident_id = first.incident_id
         where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= :now
-        returning step.incident_id, step.workspace_id, step.key, step.failures, step.waits, request.request_id,
-          request.trace_context as trace`,
-        { now, limit, lease, leaseEnd: addMilliseconds(now, STEP_LEASE) },
+        returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", step.key, step.failures, step.waits,
+          step.lease, request.request_id as "requestId", request.trace_context as trace`,
+        { now, limit, lease: randomUUID(), leaseEnd: addMilliseconds(now, STEP_LEASE) },
       );
-      return rows.map(({ incident_id: incidentId, workspace_id: workspaceId, request_id: requestId, ...row }) => ({
-        incidentId,
-        workspaceId,
-        requestId,
-        lease,
-        ...row,
-      }));
+      return rows;
     },
 
     /** Returns when the next step is due. */

@@ -22,12 +22,10 @@ export function unannouncedConfigurations(db: Knex) {
       await db('unannounced_configurations').where({ workspace_id: workspaceId, version }).delete();
     },
 
-    async list(limit: number): Promise<UnannouncedConfiguration[]> {
-      const rows = await db('unannounced_configurations')
+    list: async (limit: number): Promise<UnannouncedConfiguration[]> =>
+      db('unannounced_configurations')
         .orderBy('workspace_id')
         .limit(limit)
-        .select<{ workspace_id: number; version: number }[]>('workspace_id', 'version');
-      return rows.map((row) => ({ workspaceId: row.workspace_id, version: row.version }));
-    },
+        .select<UnannouncedConfiguration[]>('workspace_id as workspaceId', 'version'),
   };
 }

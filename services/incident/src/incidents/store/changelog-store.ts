@@ -1,14 +1,4 @@
-import {
-  column,
-  type ColumnsOf,
-  insertOf,
-  type Listed,
-  listedColumns,
-  type ListedRow,
-  readWhole,
-  type RowOf,
-  rowMapping,
-} from '@tocsin/resources';
+import { column, type ColumnsOf, insertOf, type Listed, listedColumns, readWhole, rowMapping } from '@tocsin/resources';
 import type { Knex, PreparedStatement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
@@ -39,10 +29,13 @@ const COLUMNS = {
 
 const mapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
 
-type ChangelogRow = RowOf<ChangelogEntry, typeof COLUMNS>;
-
 /** Entries of earlier releases contain large values. */
-const LISTED_COLUMNS = listedColumns({ table: 'changelog', names: mapping.names, large: { changes: 'jsonb' } });
+const LISTED_COLUMNS = listedColumns({
+  table: 'changelog',
+  names: mapping.names,
+  as: mapping.propertyOf,
+  large: { changes: 'jsonb' },
+});
 
 export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): PreparedStatement => ({
   name: 'insert-changelog-entry',
@@ -79,16 +72,15 @@ export function changelogStore(db: Knex) {
         .where('incident_id', options.incidentId)
         .orderBy('id', 'desc')
         .limit(options.limit)
-        .select<ListedRow<ChangelogRow>[]>(db.raw(LISTED_COLUMNS));
+        .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_COLUMNS));
       if (options.before !== undefined) void query.where('id', '<', options.before);
-      return (await query).map((row) => ({ ...mapping.toEntity(row), largeWeight: row.large_weight }));
+      return query;
     },
 
     /** The listed entries with their changes, a few at a time. */
     readWhole: (listed: readonly Listed<ChangelogEntry>[]) =>
-      readWhole(listed, async (ids) => {
-        const rows = await db('changelog').whereIn('id', ids).select<ChangelogRow[]>(mapping.names);
-        return rows.map(mapping.toEntity);
-      }),
+      readWhole(listed, async (ids) =>
+        db('changelog').whereIn('id', ids).select<ChangelogEntry[]>(db.raw(mapping.selection)),
+      ),
   };
 }

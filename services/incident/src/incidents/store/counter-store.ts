@@ -8,7 +8,7 @@ export interface LateCounter {
 }
 
 const FIND_LATE = `
-  select ids.workspace_id, coalesce(counter.last, 0) as last, incident.number as highest
+  select ids.workspace_id as "workspaceId", coalesce(counter.last, 0) as last, incident.number as highest
   from unnest(:ids::bigint[]) as ids (workspace_id)
   left join incident_counters as counter on counter.workspace_id = ids.workspace_id
   cross join lateral (
@@ -23,10 +23,7 @@ const SUSPECT_AFTER = `'10 minutes'`;
 export function counterStore(db: Knex) {
   return {
     async findLate(workspaceIds: readonly number[]): Promise<LateCounter[]> {
-      const { rows } = await db.raw<{ rows: { workspace_id: number; last: number; highest: number }[] }>(FIND_LATE, {
-        ids: workspaceIds,
-      });
-      return rows.map((row) => ({ workspaceId: row.workspace_id, last: row.last, highest: row.highest }));
+      return (await db.raw<{ rows: LateCounter[] }>(FIND_LATE, { ids: workspaceIds })).rows;
     },
 
     /** The last number that each of these workspaces has given out; those without an incident are missing. */

@@ -1,38 +1,25 @@
 import type { Knex } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
 import type { InvestigationRun, RunReport } from '../domain/investigation-run.ts';
 
-interface RunRow {
-  incident_id: number;
-  run_id: string;
-  status: InvestigationRun['status'];
-  started_at: Instant;
-  completed_at: Instant | null;
-  told_at: Instant;
-}
-
-const COLUMNS: (keyof RunRow)[] = ['run_id', 'status', 'started_at', 'completed_at', 'told_at'];
-
-const toRun = (row: RunRow): RunReport => ({
-  runId: row.run_id,
-  status: row.status,
-  startedAt: row.started_at,
-  completedAt: row.completed_at,
-  reportedAt: row.told_at,
-});
+/** The column of each property. */
+const COLUMNS = {
+  runId: 'run_id',
+  status: 'status',
+  startedAt: 'started_at',
+  completedAt: 'completed_at',
+  reportedAt: 'told_at',
+} as const satisfies Record<keyof RunReport, string>;
 
 /** Stores the investigation runs of one incident. */
 export function investigationStore(trx: Knex.Transaction, of: { workspaceId: number; incidentId: number }) {
   const incident = () => trx('incidents').where({ workspace_id: of.workspaceId, id: of.incidentId });
-  const runs = () => trx<RunRow>('investigation_runs').where('incident_id', of.incidentId);
+  const runs = () => trx('investigation_runs').where('incident_id', of.incidentId);
   return {
     /** Locks the incident to serialize updates of its runs. @returns false if the workspace has no such incident */
     lock: async (): Promise<boolean> => (await incident().forUpdate().first('id')) !== undefined,
 
-    async find(runId: string): Promise<RunReport | undefined> {
-      const row = await runs().where('run_id', runId).first(COLUMNS);
-      return row && toRun(row);
-    },
+    find: async (runId: string): Promise<RunReport | undefined> =>
+      runs().where('run_id', runId).first<RunReport | undefined>(COLUMNS),
 
     async put(run: RunReport): Promise<void> {
       await trx('investigation_runs')
@@ -55,10 +42,10 @@ export function investigationStore(trx: Knex.Transaction, of: { workspaceId: num
           { column: 'started_at', order: 'desc' },
           { column: 'run_id', order: 'desc' },
         ])
-        .first(COLUMNS);
+        .first<RunReport | undefined>(COLUMNS);
       if (latest === undefined) return;
       const [counted] = await runs().count<{ total: number }[]>({ total: 'run_id' });
-      const { runId, status, startedAt, completedAt } = toRun(latest);
+      const { runId, status, startedAt, completedAt } = latest;
       await incident().update({
         latest_run: JSON.stringify({ runId, status, startedAt, completedAt } satisfies InvestigationRun),
         run_count: counted?.total,

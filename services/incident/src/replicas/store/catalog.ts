@@ -71,21 +71,14 @@ function toCatalog(services: readonly CatalogService[], teams: readonly { id: nu
   return { services, teamNames: [...teamsByName.keys()].sort(byCodePoints), teamsByName };
 }
 
-async function readServices(db: Knex, workspaceId: number): Promise<CatalogService[]> {
-  const rows = await db('replica_services')
+const readServices = async (db: Knex, workspaceId: number): Promise<CatalogService[]> =>
+  db('replica_services')
     .where({ workspace_id: workspaceId })
-    .select<{ slug: string; tier: string; owner_team_id: number | null; archived_at: string | null }[]>(
+    .select<CatalogService[]>(
       'slug',
       'tier',
-      'owner_team_id',
-      'archived_at',
+      db.raw('case when archived_at is null then owner_team_id end as "ownerTeamId"'),
     );
-  return rows.map(({ slug, tier, owner_team_id, archived_at }) => ({
-    slug,
-    tier,
-    ownerTeamId: archived_at === null ? owner_team_id : null,
-  }));
-}
 
 const readTeams = async (db: Knex, workspaceId: number): Promise<{ id: number; name: string }[]> =>
   db('replica_teams').where({ workspace_id: workspaceId }).select<{ id: number; name: string }[]>('id', 'name');

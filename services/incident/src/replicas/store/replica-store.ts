@@ -13,19 +13,7 @@ export interface ReplicaVersion {
   position: string | null;
 }
 
-interface VersionRow {
-  version: number;
-  workspace_version: number;
-  position: string | null;
-}
-
-const VERSION_COLUMNS = ['version', 'workspace_version', 'position'] as const;
-
-const toVersion = (row: VersionRow): ReplicaVersion => ({
-  version: row.version,
-  workspaceVersion: row.workspace_version,
-  position: row.position,
-});
+const VERSION_COLUMNS = ['version', 'workspace_version as workspaceVersion', 'position'] as const;
 
 /** A row of a replica and the version at which it was so. */
 export interface Versioned<Snapshot> {
@@ -63,12 +51,10 @@ export function replicaStore(db: Knex, workspaceId: number) {
     }
   };
   return {
-    async findVersion(owner: ReplicaOwner): Promise<ReplicaVersion | undefined> {
-      const row = await db('replica_versions')
+    findVersion: async (owner: ReplicaOwner): Promise<ReplicaVersion | undefined> =>
+      db('replica_versions')
         .where({ workspace_id: workspaceId, owner })
-        .first<VersionRow | undefined>(VERSION_COLUMNS);
-      return row && toVersion(row);
-    },
+        .first<ReplicaVersion | undefined>(VERSION_COLUMNS),
 
     /**
      * Raises the replica's version; never lowers it, because two pulls may end in either order. Locks the row until the
@@ -91,8 +77,8 @@ export function replicaStore(db: Knex, workspaceId: number) {
           position: db.raw(`case when excluded.version >= replica_versions.version then excluded.position
             else replica_versions.position end`),
         })
-        .returning<VersionRow[]>(VERSION_COLUMNS);
-      return toVersion(row as VersionRow);
+        .returning<ReplicaVersion[]>(VERSION_COLUMNS);
+      return row as ReplicaVersion;
     },
 
     /** Raises the version after an event, only if the event is the next change: otherwise the replica has a gap. */

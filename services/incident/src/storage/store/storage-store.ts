@@ -43,7 +43,7 @@ const ADD = `
     due_at = coalesce(stored.due_at, case
       when stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
       then now() end)
-  returning workspace_id, ${STORED}`;
+  returning workspace_id as "workspaceId", ${STORED}`;
 
 /** As they are stored, that is compressed; copies for searches are not counted. Reading the size reads no large text. */
 const sizes = (...columns: string[]) =>
@@ -90,11 +90,11 @@ export function storageStore(db: Knex) {
           bytes: withKeys.map(({ keyBytes }) => keyBytes),
         });
       }
-      const { rows } = await db.raw<{ rows: { workspace_id: number; bytes: number }[] }>(ADD, {
+      const { rows } = await db.raw<{ rows: WorkspaceBytes[] }>(ADD, {
         ids: written.map(({ workspaceId }) => workspaceId),
         bytes: written.map(({ bytes }) => bytes),
       });
-      return rows.map((row) => ({ workspaceId: row.workspace_id, bytes: row.bytes }));
+      return rows;
     },
 
     /** About how many bytes a workspace stores. */

@@ -1,4 +1,4 @@
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
 import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 
@@ -26,23 +26,19 @@ const COLUMNS = {
   createdBy: column('created_by', 'text'),
 } as const satisfies ColumnsOf<Attachment>;
 
-const mapping = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
-
-type AttachmentRow = RowOf<Attachment, typeof COLUMNS>;
+const { selection } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
 
 /** Selects the attachments of some events in the order of their creation. */
-export const selectAttachments = (eventIds: readonly number[]): PreparedStatement<AttachmentRow> => ({
+export const selectAttachments = (eventIds: readonly number[]): PreparedStatement<Attachment> => ({
   name: 'find-attachments',
   text: `
-    select ${mapping.names.join(', ')} from timeline_attachments
+    select ${selection} from timeline_attachments
     where timeline_event_id = any($1::bigint[]) order by id`,
   values: [eventIds],
 });
 
-export const toAttachment = (row: AttachmentRow): Attachment => mapping.toEntity(row);
-
 /** Returns the attachments of an event in the order of their creation. */
 export async function attachmentsOf(db: Knex, eventId: number): Promise<Attachment[]> {
-  const [rows] = await runPipeline(db, [selectAttachments([eventId])]);
-  return rows.map(toAttachment);
+  const [attachments] = await runPipeline(db, [selectAttachments([eventId])]);
+  return attachments;
 }

@@ -4,11 +4,11 @@ import { type Knex, namesFirst, type PreparedStatement, runPipeline } from '@toc
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
-import { type Attachment, selectAttachments, toAttachment } from './attachment-store.ts';
+import { type Attachment, selectAttachments } from './attachment-store.ts';
 import { MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { propertyConditions, textConditions, timeConditions } from './timeline-conditions.ts';
-import { LISTED_TIMELINE_COLUMNS, TIMELINE_COLUMNS, type TimelineRow, toTimelineEvent } from './timeline-row.ts';
+import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
 const MAX_COUNTED = 1_000;
@@ -90,8 +90,8 @@ export function timelineReader(database: Knex) {
 
   const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
     if (eventIds.length === 0) return [];
-    const [rows] = await runPipeline(database, [selectAttachments(eventIds)]);
-    return rows.map(toAttachment);
+    const [attachments] = await runPipeline(database, [selectAttachments(eventIds)]);
+    return attachments;
   };
 
   return {
@@ -108,10 +108,9 @@ export function timelineReader(database: Knex) {
 
     /** The listed events with all their properties, a few at a time. */
     readWhole: (listed: readonly Listed<TimelineEvent>[]) =>
-      readWhole(listed, async (ids) => {
-        const rows = await database('timeline_events').whereIn('id', ids).select<TimelineRow[]>(TIMELINE_COLUMNS);
-        return rows.map(toTimelineEvent);
-      }),
+      readWhole(listed, async (ids) =>
+        database('timeline_events').whereIn('id', ids).select<TimelineEvent[]>(database.raw(TIMELINE_SELECTION)),
+      ),
   };
 }
 

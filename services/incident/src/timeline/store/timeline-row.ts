@@ -1,5 +1,5 @@
 import { fold } from '@tocsin/contracts';
-import { column, type ColumnsOf, listedColumns, type RowOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
 /** The columns of `timeline_events` that hold an event. */
@@ -28,13 +28,10 @@ const COLUMNS = {
   evidenceLinks: column('evidence_links', 'jsonb'),
 } as const satisfies ColumnsOf<TimelineEvent>;
 
-export type TimelineRow = RowOf<TimelineEvent, typeof COLUMNS>;
-
 const mapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
 
-export const TIMELINE_COLUMNS = mapping.names;
-
-export const toTimelineEvent = mapping.toEntity;
+/** A select list whose rows are events. */
+export const TIMELINE_SELECTION = mapping.selection;
 
 /** The select list of timelines. Its rows are listed events. */
 export const LISTED_TIMELINE_COLUMNS = listedColumns({

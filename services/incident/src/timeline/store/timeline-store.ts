@@ -3,7 +3,7 @@ import { insertOf } from '@tocsin/resources';
 import { brokenConstraint, type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
-import { TIMELINE_COLUMNS, type TimelineRow, toTimelineColumns, toTimelineEvent } from './timeline-row.ts';
+import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
 
 const named = namesFirst('insert-timeline-event');
 
@@ -33,25 +33,22 @@ const FIND_LATEST = `
 
 /** Stores the timeline events of one workspace, over a pool or a transaction. */
 export function timelineStore(db: Knex, workspaceId: number) {
-  const events = () => db<TimelineRow>('timeline_events').where('workspace_id', workspaceId);
-  const one = (row: TimelineRow | undefined): TimelineEvent => {
+  const events = () => db('timeline_events').where('workspace_id', workspaceId);
+  const selected = (id: number) => events().where({ id }).select<TimelineEvent[]>(db.raw(TIMELINE_SELECTION));
+  const one = <Row>([row]: Row[]): Row => {
     if (row === undefined) throw notFound('The timeline event');
-    return toTimelineEvent(row);
+    return row;
   };
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<TimelineEvent> => one(await events().where({ id }).first(TIMELINE_COLUMNS)),
+    get: async (id: number): Promise<TimelineEvent> => one(await selected(id)),
 
     /** Locks the event; the transaction must have locked the incident. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<TimelineEvent> =>
-      one(await events().where({ id }).forUpdate().first(TIMELINE_COLUMNS)),
+    getForUpdate: async (id: number): Promise<TimelineEvent> => one(await selected(id).forUpdate()),
 
     /** Returns the event's incident, which never changes. @throws DomainError `not_found` */
-    async getIncidentId(id: number): Promise<number> {
-      const row = await events().where({ id }).first('incident_id');
-      if (row === undefined) throw notFound('The timeline event');
-      return row.incident_id;
-    },
+    getIncidentId: async (id: number): Promise<number> =>
+      one(await events().where({ id }).pluck<number[]>('incident_id')),
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async insert(event: NewTimelineEvent): Promise<TimelineEvent> {

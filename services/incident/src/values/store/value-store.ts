@@ -13,8 +13,6 @@ export interface StoredValue {
   updatedBy: string;
 }
 
-type ValueRow = Pick<ValueRecord, 'field_id' | 'slug' | 'field_type' | 'value' | 'updated_at' | 'updated_by'>;
-
 const COLUMNS = VALUE_COLUMNS.join(', ');
 const PUT = `
   insert into incident_values (workspace_id, incident_id, ${COLUMNS})
@@ -27,24 +25,15 @@ export function valueStore(db: Knex, workspaceId: number) {
     db('incident_values').where({ workspace_id: workspaceId, incident_id: incidentId });
   return {
     /** Returns the values in no particular order. */
-    async list(incidentId: number): Promise<StoredValue[]> {
-      const rows = await ofIncident(incidentId).select<ValueRow[]>(
-        'field_id',
+    list: async (incidentId: number): Promise<StoredValue[]> =>
+      ofIncident(incidentId).select<StoredValue[]>(
+        'field_id as fieldId',
         'slug',
-        'field_type',
+        'field_type as fieldType',
         'value',
-        'updated_at',
-        'updated_by',
-      );
-      return rows.map((row) => ({
-        fieldId: row.field_id,
-        slug: row.slug,
-        fieldType: row.field_type,
-        value: row.value,
-        updatedAt: row.updated_at,
-        updatedBy: row.updated_by,
-      }));
-    },
+        'updated_at as updatedAt',
+        'updated_by as updatedBy',
+      ),
 
     /** Inserts or replaces values of an incident that this transaction has locked. */
     async put(incidentId: number, records: readonly ValueRecord[]): Promise<void> {

@@ -2,7 +2,6 @@ import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@to
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../../queue/domain/delivery.ts';
 import type { Destination } from '../../requests/domain/limits.ts';
-import { type SecretRow, toSealed } from '../../subscriptions/store/secret-store.ts';
 import { currentTime } from '../../shared/store/time.ts';
 
 /** A delivery that is due, and its destination as far as it is known. */
@@ -65,7 +64,7 @@ const CANDIDATES = `
       order by workspace_id, subscription_id limit 1
     ) as next
   )
-  select head.id, head.due_at, lanes.workspace_id, subscription.host, address.ip
+  select head.id as "deliveryId", head.due_at as "dueAt", lanes.workspace_id as "workspaceId", subscription.host, address.ip
   from lanes
   cross join lateral (select host from subscriptions where id = lanes.subscription_id limit 1) as subscription
   left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
@@ -92,39 +91,15 @@ const LEASE = `
   update deliveries set lease_token = chosen.token, due_at = $4, is_postponed = true
   from chosen join free on free.id = chosen.id, events, subscriptions
   where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
-  returning deliveries.id, deliveries.lease_token, deliveries.workspace_id, deliveries.subscription_id,
-    deliveries.attempts, deliveries.failed_attempts, deliveries.internal_failures, deliveries.deadline_at,
-    deliveries.redelivery, deliveries.requested_by, events.id as event_id, events.body, events.request_id, events.trace_context,
-    subscriptions.host, subscriptions.origin, subscriptions.url_key_id, subscriptions.url_ciphertext`;
+  returning deliveries.id as "deliveryId", deliveries.lease_token as token, deliveries.workspace_id as "workspaceId",
+    deliveries.subscription_id as "subscriptionId", deliveries.attempts + 1 as attempts,
+    deliveries.failed_attempts as "failedAttempts", deliveries.internal_failures as "internalFailures",
+    deliveries.deadline_at as "deadlineAt", deliveries.redelivery, deliveries.requested_by as "requestedBy",
+    events.id as "eventId", events.body, events.request_id as "requestId", events.trace_context as trace,
+    subscriptions.host, subscriptions.origin, subscriptions.url_key_id as "keyId",
+    subscriptions.url_ciphertext as ciphertext`;
 
-interface LeaseRow {
-  id: number;
-  lease_token: string;
-  workspace_id: number;
-  subscription_id: string;
-  attempts: number;
-  failed_attempts: number;
-  internal_failures: number;
-  deadline_at: Instant;
-  redelivery: number;
-  requested_by: string | null;
-  event_id: string;
-  body: string;
-  request_id: string | null;
-  trace_context: string | null;
-  host: string;
-  origin: string;
-  url_key_id: string;
-  url_ciphertext: Buffer;
-}
-
-interface CandidateRow {
-  id: number;
-  due_at: Instant;
-  workspace_id: number;
-  host: string;
-  ip: string | null;
-}
+type LeaseRow = Omit<Claim, 'url'> & Sealed;
 
 /** More than a claim can lease; the rest is due in the next one. */
 const MOST_DUE = 1_000;
@@ -146,7 +121,7 @@ const candidatesBetween = (
   [from, to]: readonly [number, number],
   now: Instant,
   { workspaces, hosts, ips }: ExhaustedKeys,
-): PreparedStatement<CandidateRow> => ({
+): PreparedStatement<Candidate> => ({
   name: 'find-candidates',
   text: CANDIDATES,
   values: [now, from, to, workspaces, hosts, ips],
@@ -165,16 +140,8 @@ export async function findCandidates(
     candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
     candidatesBetween([0, after], now, exhausted),
   ]);
-  const rows = first.length < PAGE ? [...first, ...rest] : first;
-  return rows
-    .map((row) => ({
-      deliveryId: row.id,
-      dueAt: row.due_at,
-      workspaceId: row.workspace_id,
-      host: row.host,
-      ip: row.ip,
-    }))
-    .sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
+  const candidates = first.length < PAGE ? [...first, ...rest] : first;
+  return candidates.sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
 }
 
 /** Leases deliveries with these tokens, except those that another transaction has locked. */
@@ -187,25 +154,7 @@ export const leaseStatement = (
   values: [[...tokens.keys()], [...tokens.values()], now, until],
 });
 
-export const toClaim = (row: LeaseRow): Claim => ({
-  deliveryId: row.id,
-  token: row.lease_token,
-  workspaceId: row.workspace_id,
-  subscriptionId: row.subscription_id,
-  host: row.host,
-  origin: row.origin,
-  url: { keyId: row.url_key_id, ciphertext: row.url_ciphertext },
-  eventId: row.event_id,
-  body: row.body,
-  requestId: row.request_id,
-  trace: row.trace_context,
-  attempts: row.attempts + 1,
-  failedAttempts: row.failed_attempts,
-  internalFailures: row.internal_failures,
-  deadlineAt: row.deadline_at,
-  redelivery: row.redelivery,
-  requestedBy: row.requested_by,
-});
+export const toClaim = ({ keyId, ciphertext, ...claim }: LeaseRow): Claim => ({ ...claim, url: { keyId, ciphertext } });
 
 /**
  * The time and the secrets that are valid, the current one first, if nothing has changed since the claim: the slot is
@@ -226,7 +175,7 @@ const CONFIRM = `
     insert into host_addresses (host, ip, seen_at) select host, ip, now from counted
     on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
   )
-  select counted.now, secrets.key_id, secrets.ciphertext from counted
+  select counted.now, secrets.key_id as "keyId", secrets.ciphertext from counted
   join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > counted.now)
   order by secrets.id desc`;
 
@@ -245,7 +194,7 @@ export async function confirmClaim(
   { token, subscriptionId, attempts }: Pick<Claim, 'token' | 'subscriptionId' | 'attempts'>,
   { ip, time }: { ip: string; time: Instant | null },
 ): Promise<ConfirmedClaim | undefined> {
-  const rows = await runPrepared<SecretRow & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
+  const rows = await runPrepared<Sealed & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
     time,
     token,
     ip,
@@ -253,5 +202,5 @@ export async function confirmClaim(
     attempts,
   ]);
   const [first] = rows;
-  return first && { now: first.now, secrets: rows.map(toSealed) };
+  return first && { now: first.now, secrets: rows.map(({ now: _now, ...secret }) => secret) };
 }

@@ -46,7 +46,7 @@ export interface FeedRequest extends FeedFilter {
  * costs the same wherever its events are, however rare they are. Sizes are known without reading large bodies.
  */
 const readStatement = (condition: string) => `
-  select feed.head, feed.swept, feed.after, next.recorded_at as next_recorded_at, page.position, page.type, page.body, page.matches
+  select feed.head, feed.swept, feed.after, next.recorded_at as "nextRecordedAt", page.position, page.type, page.body, page.matches
   from (
     select coalesce(max(position), 0) as head, coalesce(max(swept), 0) as swept,
       case when $4::boolean then greatest($3::bigint, max(swept)) else $3::bigint end as after
@@ -91,16 +91,8 @@ const FIND_POSITION = `
   )
   select max(low) as position from search`;
 
-interface Row {
-  head: number;
-  swept: number;
-  after: number;
-  next_recorded_at: Instant | null;
-  position: number | null;
-  type: string;
-  body: string;
-  matches: number;
-}
+type Row = Pick<FeedRead, 'head' | 'swept' | 'after' | 'nextRecordedAt'> &
+  Pick<FeedEvent, 'type' | 'body'> & { position: number | null; matches: number };
 
 /** Reads the event feed, over a pool or a transaction. */
 export function feedReader(db: Knex) {
@@ -115,14 +107,9 @@ export function feedReader(db: Knex) {
       const [first] = rows;
       if (first === undefined) throw new Error('the statement always returns a row');
       const events = rows.flatMap(({ position, type, body }) => (position === null ? [] : [{ position, type, body }]));
-      return {
-        head: first.head,
-        swept: first.swept,
-        after: first.after,
-        nextRecordedAt: first.next_recorded_at,
-        events,
-        hasMore: events.length > 0 && first.matches > events.length,
-      };
+      const { head, swept, nextRecordedAt, matches } = first;
+      const hasMore = events.length > 0 && matches > events.length;
+      return { head, swept, after: first.after, nextRecordedAt, events, hasMore };
     },
 
     /** The position of a workspace's latest event; 0 if there is none. */

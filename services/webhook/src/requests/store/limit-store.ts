@@ -20,15 +20,6 @@ export interface Slot extends Destination {
   kind: RequestKind;
 }
 
-interface SlotRow {
-  token: string;
-  kind: RequestKind;
-  workspace_id: number;
-  host: string;
-  ip: string | null;
-  minute: Instant;
-}
-
 export interface HeldSlot extends Slot {
   /** Start of the window that the request counts in. */
   minute: Instant;
@@ -37,6 +28,7 @@ export interface HeldSlot extends Slot {
 const LOCK = 'select last_workspace_id from dispatcher where id = 1 for update';
 
 const COLUMNS = 'token, kind, workspace_id, host, ip, minute';
+const SELECTION = 'token, kind, workspace_id as "workspaceId", host, ip, minute';
 
 /** Has one row at least: without requests in this minute it is empty, except for the time. */
 const USED_WINDOWS = `
@@ -44,9 +36,9 @@ const USED_WINDOWS = `
   select moment.now, used.scope, used.key, used.used
   from moment left join windows as used on used.minute = date_trunc('minute', moment.now)`;
 
-const USED_SLOTS = `select ${COLUMNS} from slots where lease_until > ${currentTime('$1')}`;
+const USED_SLOTS = `select ${SELECTION} from slots where lease_until > ${currentTime('$1')}`;
 
-const FIND_SLOT = `select ${COLUMNS} from slots where token = $1 and lease_until > $2`;
+const FIND_SLOT = `select ${SELECTION} from slots where token = $1 and lease_until > $2`;
 
 const GIVEN_SLOTS = `
   select slot.token, slot.kind, slot.workspace_id, slot.host, slot.ip, $1::timestamptz, $2::timestamptz
@@ -90,7 +82,7 @@ export const limitStatements = {
     values: [time],
   }),
 
-  usedSlots: (time: Instant | null): PreparedStatement<SlotRow> => ({
+  usedSlots: (time: Instant | null): PreparedStatement<HeldSlot> => ({
     name: 'find-used-slots',
     text: USED_SLOTS,
     values: [time],
@@ -145,12 +137,12 @@ export const limitStatements = {
 /** The time at which the used windows were read, and what the limits allow at that time. */
 export function budgetOf(
   kind: RequestKind,
-  { windows, slots }: { windows: readonly UsedWindowRow[]; slots: readonly SlotRow[] },
+  { windows, slots }: { windows: readonly UsedWindowRow[]; slots: readonly HeldSlot[] },
   limits: RequestLimits,
 ): { now: Instant; budget: Budget } {
   const [first] = windows;
   if (first === undefined) throw new Error('the used windows were read without a time');
-  const used = { windows: windows.flatMap((row) => (row.scope === null ? [] : [row])), slots: slots.map(toSlot) };
+  const used = { windows: windows.flatMap((row) => (row.scope === null ? [] : [row])), slots };
   return { now: first.now, budget: budget(kind, used, limits) };
 }
 
@@ -183,8 +175,8 @@ export function limitStore(db: Knex) {
 
     /** Undefined when the slot was released or its lease has expired. */
     async findSlot(token: string, now: Instant): Promise<HeldSlot | undefined> {
-      const [row] = await run<SlotRow>('find-slot', FIND_SLOT, [token, now]);
-      return row && toSlot(row);
+      const [slot] = await run<HeldSlot>('find-slot', FIND_SLOT, [token, now]);
+      return slot;
     },
 
     /** Frees the slot of a request that was not sent, and removes it from its windows. */
@@ -232,12 +224,3 @@ const closeSlot = (token: string): PreparedStatement<never> => ({
 
 /** Older addresses are unlikely to be still right. */
 const ADDRESS_RETENTION = 24 * 3_600_000;
-
-const toSlot = (row: SlotRow): HeldSlot => ({
-  token: row.token,
-  kind: row.kind,
-  workspaceId: row.workspace_id,
-  host: row.host,
-  ip: row.ip,
-  minute: row.minute,
-});

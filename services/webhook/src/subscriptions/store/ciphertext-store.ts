@@ -19,18 +19,26 @@ export interface Page {
   limit: number;
 }
 
-interface CiphertextRow {
-  row_id: number | string;
-  subscription_id: string;
-  key_id: string;
-  ciphertext: Buffer;
-}
-
 /** Where each kind is stored. */
 const LOCATIONS = {
   secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext' },
   url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext' },
 } as const;
+
+const read = async (
+  db: Knex,
+  kind: CiphertextKind,
+  where: (rows: Knex.QueryBuilder) => void,
+): Promise<StoredCiphertext[]> => {
+  const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
+  const rows = await db(table).modify(where).select<(Sealed & Pick<StoredCiphertext, 'rowId' | 'subscriptionId'>)[]>({
+    rowId: 'id',
+    subscriptionId,
+    keyId,
+    ciphertext: bytes,
+  });
+  return rows.map(({ keyId, ciphertext, ...row }) => ({ kind, ...row, sealed: { keyId, ciphertext } }));
+};
 
 /** Signing secrets and receiver URLs by the key that encrypted them, over a pool or a transaction. */
 export function ciphertextStore(db: Knex) {
@@ -45,50 +53,26 @@ export function ciphertextStore(db: Knex) {
     /** The next ID, in the database's order, of a key that encrypted any row. */
     async nextKeyId(kind: CiphertextKind, after: string): Promise<string | undefined> {
       const { table, keyId } = LOCATIONS[kind];
-      const row = await db(table)
-        .where(keyId, '>', after)
-        .orderBy(keyId)
-        .first<{ key_id: string } | undefined>({ key_id: keyId });
-      return row?.key_id;
+      const [id] = await db(table).where(keyId, '>', after).orderBy(keyId).limit(1).pluck<string[]>(keyId);
+      return id;
     },
 
     /**
      * Rows that this key encrypted, in the order of their IDs, locked until the transaction ends. Rows that another
      * transaction has locked are skipped.
      */
-    async encryptedBy(kind: CiphertextKind, key: string, { after, limit }: Page): Promise<StoredCiphertext[]> {
-      const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
-      const rows = await db(table)
-        .where(keyId, key)
-        .where((page) => void (after !== undefined && page.where('id', '>', after)))
-        .orderBy('id')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked()
-        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, ciphertext: bytes });
-      return rows.map((row) => ({
-        kind,
-        rowId: row.row_id,
-        subscriptionId: row.subscription_id,
-        sealed: { keyId: row.key_id, ciphertext: row.ciphertext },
-      }));
-    },
+    encryptedBy: async (kind: CiphertextKind, key: string, { after, limit }: Page): Promise<StoredCiphertext[]> =>
+      read(db, kind, (rows) => {
+        void rows.where(LOCATIONS[kind].keyId, key).orderBy('id').limit(limit).forUpdate().skipLocked();
+        if (after !== undefined) void rows.where('id', '>', after);
+      }),
 
     /** The rows with the highest IDs. */
-    async latest(kind: CiphertextKind, limit: number): Promise<StoredCiphertext[]> {
-      const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
-      const rows = await db(table)
-        .whereNotNull(keyId)
-        .orderBy(kind === 'url' ? 'seq' : 'id', 'desc')
-        .limit(limit)
-        .select<CiphertextRow[]>({ row_id: 'id', subscription_id: subscriptionId, key_id: keyId, ciphertext: bytes });
-      return rows.map((row) => ({
-        kind,
-        rowId: row.row_id,
-        subscriptionId: row.subscription_id,
-        sealed: { keyId: row.key_id, ciphertext: row.ciphertext },
-      }));
-    },
+    latest: async (kind: CiphertextKind, limit: number): Promise<StoredCiphertext[]> =>
+      read(db, kind, (rows) => {
+        const order = kind === 'url' ? 'seq' : 'id';
+        void rows.whereNotNull(LOCATIONS[kind].keyId).orderBy(order, 'desc').limit(limit);
+      }),
 
     async replace({ kind, rowId }: StoredCiphertext, sealed: Sealed): Promise<void> {
       const { table, keyId, bytes } = LOCATIONS[kind];

@@ -1,15 +1,8 @@
 import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 
-export interface SecretRow {
-  key_id: string;
-  ciphertext: Buffer;
-}
-
-export const toSealed = ({ key_id: keyId, ciphertext }: SecretRow): Sealed => ({ keyId, ciphertext });
-
 const VALID_AT = `
-  select key_id, ciphertext from secrets
+  select key_id as "keyId", ciphertext from secrets
   where subscription_id = $1 and (expires_at is null or expires_at > $2) order by id desc`;
 
 /** The signing secrets of one subscription: the current one and, until its overlap ends, the previous one. */
@@ -32,10 +25,8 @@ export function secretStore(db: Knex, subscriptionId: string) {
     },
 
     /** The secrets that are valid at `now`, the current one first. Empty for a revoked subscription. */
-    async validAt(now: Instant): Promise<Sealed[]> {
-      const rows = await runPrepared<SecretRow>(db, 'find-secrets', VALID_AT, [subscriptionId, now]);
-      return rows.map(toSealed);
-    },
+    validAt: async (now: Instant): Promise<Sealed[]> =>
+      runPrepared<Sealed>(db, 'find-secrets', VALID_AT, [subscriptionId, now]),
 
     async deleteAll(): Promise<void> {
       await own().delete();

@@ -3,21 +3,22 @@ import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres
 import type { Instant, Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
-interface SubscriptionRow {
-  id: string;
-  workspace_id: number;
-  name: string | null;
-  origin: string;
-  host: string;
-  event_types: Subscription['eventTypes'];
-  status: Subscription['status'];
-  verified: boolean;
-  consecutive_failures: number;
-  created_at: Instant;
-  updated_at: Instant;
-  last_success_at: Instant | null;
-  last_failure_at: Instant | null;
-}
+/** The column of each property. */
+const COLUMNS = {
+  id: 'id',
+  workspaceId: 'workspace_id',
+  name: 'name',
+  origin: 'origin',
+  host: 'host',
+  eventTypes: 'event_types',
+  status: 'status',
+  verified: 'verified',
+  consecutiveFailures: 'consecutive_failures',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  lastSuccessAt: 'last_success_at',
+  lastFailureAt: 'last_failure_at',
+} as const satisfies Record<keyof Subscription, string>;
 
 /** contract: Limits */
 const MAX_LISTED = 1_000;
@@ -27,85 +28,52 @@ const BATCH = 1_000;
 const IN_USE = `status <> 'revoked'`;
 const REVOKED = `status = 'revoked'`;
 
-const COLUMNS = [
-  'id',
-  'workspace_id',
-  'name',
-  'origin',
-  'host',
-  'event_types',
-  'status',
-  'verified',
-  'consecutive_failures',
-  'created_at',
-  'updated_at',
-  'last_success_at',
-  'last_failure_at',
-] as const satisfies (keyof SubscriptionRow)[];
-
 /** Subscriptions of one workspace, over a pool or a transaction. */
 export function subscriptionStore(db: Knex, workspaceId: number) {
-  const own = () => db<SubscriptionRow>('subscriptions').where({ workspace_id: workspaceId });
-  const required = (row: SubscriptionRow | undefined): Subscription => {
-    if (row === undefined) throw notFound('The webhook');
-    return toSubscription(row);
+  const own = () => db('subscriptions').where({ workspace_id: workspaceId });
+  const one = ([subscription]: Subscription[]): Subscription => {
+    if (subscription === undefined) throw notFound('The webhook');
+    return subscription;
   };
   return {
     /** All subscriptions that are not revoked and the latest revoked ones, `MAX_LISTED` in all, oldest first. */
     async list(): Promise<Subscription[]> {
+      const columns = [...Object.values(COLUMNS), 'seq'];
       const latest = (condition: string) =>
-        db('subscriptions')
-          .select([...COLUMNS, 'seq'])
-          .where({ workspace_id: workspaceId })
-          .whereRaw(condition)
-          .orderBy('seq', 'desc')
-          .limit(MAX_LISTED);
+        own().select(columns).whereRaw(condition).orderBy('seq', 'desc').limit(MAX_LISTED);
       const candidates = db
         .from(latest(IN_USE).as('in_use'))
-        .select([...COLUMNS, 'seq'])
+        .select(columns)
         .unionAll([latest(REVOKED)], true);
       const listed = db
         .from(candidates.as('candidates'))
-        .select([...COLUMNS, 'seq'])
+        .select(columns)
         .orderByRaw(`${REVOKED}, seq desc`)
         .limit(MAX_LISTED)
         .as('listed');
-      const rows = await db
-        .from(listed)
-        .select<SubscriptionRow[]>(...COLUMNS)
-        .orderBy('seq');
-      return rows.map(toSubscription);
+      return db.from(listed).select<Subscription[]>(COLUMNS).orderBy('seq');
     },
 
     /** @throws DomainError `not_found` */
-    get: async (id: string): Promise<Subscription> =>
-      required(
-        await own()
-          .where({ id })
-          .first(...COLUMNS),
-      ),
+    get: async (id: string): Promise<Subscription> => one(await own().where({ id }).select<Subscription[]>(COLUMNS)),
 
     /** Locks the subscription until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: string): Promise<Subscription> =>
-      required(
-        await own()
-          .where({ id })
-          .forUpdate()
-          .first(...COLUMNS),
-      ),
+      one(await own().where({ id }).forUpdate().select<Subscription[]>(COLUMNS)),
 
     async countUnrevoked(): Promise<number> {
-      const row = await own().whereRaw(IN_USE).count({ total: 'id' }).first();
-      return Number(row?.total ?? 0);
+      const [row] = await own().whereRaw(IN_USE).count<{ total: number }[]>({ total: 'id' });
+      return row?.total ?? 0;
     },
 
     /** When the nth-latest subscription was created, revoked ones included; undefined if there are fewer. */
     async createdAt(nthLatest: number): Promise<Instant | undefined> {
-      const row = await own()
+      const [createdAt] = await own()
         .orderBy('seq', 'desc')
         .offset(nthLatest - 1)
-        .first('created_at');
-      return row?.created_at;
+        .limit(1)
+        .pluck<Instant[]>('created_at');
+      return createdAt;
     },
 
     async insert(subscription: Subscription, url: Sealed): Promise<void> {
@@ -123,20 +91,15 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
 
     /** The encrypted URL; undefined when the subscription is revoked. */
     async findUrl(id: string): Promise<Sealed | undefined> {
-      const row = await db('subscriptions')
-        .where({ workspace_id: workspaceId, id })
-        .first<{ url_key_id: string | null; url_ciphertext: Buffer | null } | undefined>(
-          'url_key_id',
-          'url_ciphertext',
-        );
-      const { url_key_id: keyId = null, url_ciphertext: ciphertext = null } = row ?? {};
-      return keyId === null || ciphertext === null ? undefined : { keyId, ciphertext };
+      return own()
+        .where({ id })
+        .whereNotNull('url_key_id')
+        .whereNotNull('url_ciphertext')
+        .first<Sealed | undefined>('url_key_id as keyId', 'url_ciphertext as ciphertext');
     },
 
     async deleteUrl(id: string): Promise<void> {
-      await db('subscriptions')
-        .where({ workspace_id: workspaceId, id })
-        .update({ url_key_id: null, url_ciphertext: null });
+      await own().where({ id }).update({ url_key_id: null, url_ciphertext: null });
     },
   };
 }
@@ -160,7 +123,7 @@ export const findSubscribed = (
 });
 
 const LOCK_FOR_EVENTS = `
-  select id, workspace_id, status from subscriptions
+  select id, workspace_id as "workspaceId", status from subscriptions
   where workspace_id = any($1::bigint[]) and ${IN_USE} and $2 = any(event_types)
   order by workspace_id, seq for share`;
 
@@ -171,7 +134,7 @@ const LOCK_FOR_EVENTS = `
 export const lockForEvents = (
   eventType: string,
   workspaceIds: readonly number[],
-): PreparedStatement<Pick<SubscriptionRow, 'id' | 'workspace_id' | 'status'>> => ({
+): PreparedStatement<Pick<Subscription, 'id' | 'workspaceId' | 'status'>> => ({
   name: 'lock-subscriptions-for-events',
   text: LOCK_FOR_EVENTS,
   values: [workspaceIds, eventType],
@@ -205,34 +168,7 @@ export const lockStatement = (workspaceIds: readonly number[]): PreparedStatemen
   values: [workspaceIds.toSorted((a, b) => a - b)],
 });
 
-const toSubscription = (row: SubscriptionRow): Subscription => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  origin: row.origin,
-  host: row.host,
-  eventTypes: row.event_types,
-  status: row.status,
-  verified: row.verified,
-  consecutiveFailures: row.consecutive_failures,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  lastSuccessAt: row.last_success_at,
-  lastFailureAt: row.last_failure_at,
-});
-
-const toRow = (subscription: Subscription): SubscriptionRow => ({
-  id: subscription.id,
-  workspace_id: subscription.workspaceId,
-  name: subscription.name,
-  origin: subscription.origin,
-  host: subscription.host,
-  event_types: subscription.eventTypes,
-  status: subscription.status,
-  verified: subscription.verified,
-  consecutive_failures: subscription.consecutiveFailures,
-  created_at: subscription.createdAt,
-  updated_at: subscription.updatedAt,
-  last_success_at: subscription.lastSuccessAt,
-  last_failure_at: subscription.lastFailureAt,
-});
+const toRow = (subscription: Subscription) =>
+  Object.fromEntries(
+    Object.entries(COLUMNS).map(([property, column]) => [column, subscription[property as keyof Subscription]]),
+  );
