@@ -116,7 +116,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     routes: routes({ dependencies, cursors, attachmentUrl }),
     description: new URL('../openapi.json', import.meta.url),
     internalRoutes: [
-      ...internalRoutes({ dependencies }),
+      ...internalRoutes(dependencies),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
     ],
     consumers: [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Answer, eventually, holdTransaction } from '@tocsin/testing';
-import { planConfiguration } from './configure.ts';
+import { configure, planConfiguration } from './configure.ts';
 import { serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -21,10 +21,6 @@ const statuses = (...more: object[]) => [
   status('closed', { is_terminal: true }),
 ];
 
-const configure = async (workspaceId: number, part: object) => {
-  const plan = await planConfiguration(database, workspaceId, part);
-  return database.transaction(async (trx) => plan.apply(trx));
-};
 /** A client of a workspace at a version. */
 const as = (id: number, version = 0) => service.as({ workspace: { id, slug: `w${id}`, version } });
 const refused = (field: string, message: RegExp) =>
@@ -32,7 +28,7 @@ const refused = (field: string, message: RegExp) =>
 
 describe('statuses and severities', () => {
   test('are stored in the given order', async () => {
-    const printed = await configure(1, {
+    const printed = await configure(database, 1, {
       workflow_statuses: statuses(status('on-hold')),
       severities: [
         { key: 'p1', label: 'P1', is_default: false, min_score: 80, description: 'All hands' },
@@ -76,8 +72,8 @@ describe('statuses and severities', () => {
   });
 
   test('can be replaced separately', async () => {
-    await configure(3, { workflow_statuses: statuses() });
-    await configure(3, { severities: [{ key: 'p1', label: 'P1', is_default: true, min_score: 0 }] });
+    await configure(database, 3, { workflow_statuses: statuses() });
+    await configure(database, 3, { severities: [{ key: 'p1', label: 'P1', is_default: true, min_score: 0 }] });
     const client = as(3, 1);
     expect((await client.get('/api/v1/configuration/workflow-statuses')).body.workflow_statuses).toHaveLength(4);
     expect((await client.get('/api/v1/configuration/severities')).body.severities).toHaveLength(1);
@@ -87,13 +83,13 @@ describe('statuses and severities', () => {
     const client = as(4);
     const { body } = await client.post('/api/v1/incidents', { title: 'x', status: 'monitoring', severity: 'sev2' });
     await client.post(`/api/v1/incidents/${body.incident.id}/archive`);
-    await expect(configure(4, { workflow_statuses: statuses() })).rejects.toEqual(
+    await expect(configure(database, 4, { workflow_statuses: statuses() })).rejects.toEqual(
       refused('workflow_statuses', /status monitoring/),
     );
     const severities = [{ key: 'sev3', label: 'x', is_default: true, min_score: 0 }];
-    await expect(configure(4, { severities })).rejects.toEqual(refused('severities', /severity sev2/));
+    await expect(configure(database, 4, { severities })).rejects.toEqual(refused('severities', /severity sev2/));
     // Another workspace does not count.
-    await configure(5, { workflow_statuses: statuses(), severities });
+    await configure(database, 5, { workflow_statuses: statuses(), severities });
     expect((await as(4, 1).get('/api/v1/configuration/severities')).body.severities).toHaveLength(4);
   });
 
@@ -113,12 +109,12 @@ describe('statuses and severities', () => {
     const path = `/api/v1/incidents/${body.incident.id}`;
     const patched = await client.patch(path, { status: 'monitoring' }, { 'If-Service-Resource-Version': '1' });
     const since = (text: string) => Math.floor((Date.parse(text) - Date.parse('2026-01-01T00:00:00Z')) / 1_000);
-    await configure(7, { workflow_statuses: statuses(keep[0]!, { ...keep[1], is_terminal: true }) });
+    await configure(database, 7, { workflow_statuses: statuses(keep[0]!, { ...keep[1], is_terminal: true }) });
     const ended = await database('incidents').where({ id: body.incident.id }).first('ended_at');
     expect(ended.ended_at).toBe(patched.body.incident.status_changed_at);
     const { body: after } = await as(7, 1).get(path);
     expect(after.incident).toMatchObject({ revision: 2, duration_seconds: since(ended.ended_at) });
-    await configure(7, { workflow_statuses: statuses(...keep) });
+    await configure(database, 7, { workflow_statuses: statuses(...keep) });
     expect(await database('incidents').where({ id: body.incident.id }).first('ended_at')).toEqual({ ended_at: null });
   });
 });
@@ -238,8 +234,8 @@ describe('a change of statuses and severities', () => {
 describe('exchange rates', () => {
   test('are stored by currency and replaced as a whole', async () => {
     const rate = (currency: string) => ({ currency, rate: 1.25, as_of: '2026-11-20T10:00:00+01:00' });
-    await configure(1, { exchange_rates: [rate('EUR'), rate('GBP')] });
-    await configure(1, { exchange_rates: [rate('GBP')] });
+    await configure(database, 1, { exchange_rates: [rate('EUR'), rate('GBP')] });
+    await configure(database, 1, { exchange_rates: [rate('GBP')] });
     const row = await database('configurations').where({ workspace_id: 1 }).first('exchange_rates');
     expect(row.exchange_rates).toEqual({ GBP: { rate: 1.25, asOf: '2026-11-20T09:00:00.000Z' } });
   });
@@ -247,7 +243,7 @@ describe('exchange rates', () => {
 
 describe('timeline groups', () => {
   test('cannot receive an event while they are removed', async () => {
-    await configure(13, { timeline_groups: [{ id: 1, name: 'Comms' }] });
+    await configure(database, 13, { timeline_groups: [{ id: 1, name: 'Comms' }] });
     const client = as(13);
     const { body } = await client.post('/api/v1/incidents', { title: 'x' });
     const plan = await planConfiguration(database, 13, { timeline_groups: [] });
@@ -258,14 +254,16 @@ describe('timeline groups', () => {
   });
 
   test('get IDs, keep them by name and keep their order', async () => {
-    const first = await configure(10, { timeline_groups: [{ name: 'Comms' }, { id: 7, name: 'Infra' }] });
+    const first = await configure(database, 10, { timeline_groups: [{ name: 'Comms' }, { id: 7, name: 'Infra' }] });
     expect(first).toEqual({
       timeline_groups: [
         { id: 8, name: 'Comms' },
         { id: 7, name: 'Infra' },
       ],
     });
-    expect(await configure(10, { timeline_groups: [{ name: 'Infra' }, { name: 'Comms' }, { name: 'Law' }] })).toEqual({
+    expect(
+      await configure(database, 10, { timeline_groups: [{ name: 'Infra' }, { name: 'Comms' }, { name: 'Law' }] }),
+    ).toEqual({
       timeline_groups: [
         { id: 7, name: 'Infra' },
         { id: 8, name: 'Comms' },
@@ -273,13 +271,13 @@ describe('timeline groups', () => {
       ],
     });
     // Each workspace has its own IDs.
-    expect(await configure(11, { timeline_groups: [{ id: 7, name: 'Ours' }] })).toMatchObject({
+    expect(await configure(database, 11, { timeline_groups: [{ id: 7, name: 'Ours' }] })).toMatchObject({
       timeline_groups: [{ id: 7 }],
     });
   });
 
   test('with events cannot be removed but can be renamed', async () => {
-    await configure(12, {
+    await configure(database, 12, {
       timeline_groups: [
         { id: 1, name: 'Comms' },
         { id: 2, name: 'Empty' },
@@ -289,15 +287,15 @@ describe('timeline groups', () => {
     const { body } = await client.post('/api/v1/incidents', { title: 'x' });
     const timeline = `/api/v1/incidents/${body.incident.id}/timeline`;
     await client.post(timeline, { body: 'x', group_id: 1 });
-    await expect(configure(12, { timeline_groups: [{ id: 2, name: 'Empty' }] })).rejects.toEqual(
+    await expect(configure(database, 12, { timeline_groups: [{ id: 2, name: 'Empty' }] })).rejects.toEqual(
       refused('timeline_groups', /group 1 \(Comms\)/),
     );
-    await configure(12, { timeline_groups: [{ id: 1, name: 'Öffentlichkeit' }] });
+    await configure(database, 12, { timeline_groups: [{ id: 1, name: 'Öffentlichkeit' }] });
     const matches = await client.get(`${timeline}?q=${encodeURIComponent('öffent')}`);
     expect(matches.body.matched_count).toBe(1);
     expect((await client.post(timeline, { body: 'x', group_id: 2 })).body).toMatchObject({ field: 'group_id' });
     await client.delete(`/api/v1/timeline/${matches.body.events[0].id}`);
-    expect(await configure(12, { timeline_groups: [] })).toEqual({ timeline_groups: [] });
+    expect(await configure(database, 12, { timeline_groups: [] })).toEqual({ timeline_groups: [] });
   });
 });
 

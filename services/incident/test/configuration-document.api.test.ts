@@ -8,7 +8,7 @@ import {
   testPrincipal,
   type TestUser,
 } from '@tocsin/testing';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { countWaiting, serviceForFile } from './service.ts';
 
@@ -128,8 +128,7 @@ describe('the configuration', () => {
 
   test('is that of the administration command', async () => {
     const { id, client } = newWorkspace();
-    const plan = await planConfiguration(database, id, { severities: SEVERITIES });
-    await database.transaction(async (trx) => plan.apply(trx));
+    await configure(database, id, { severities: SEVERITIES });
     const { body } = await client.get(PATH);
     expect([body.configuration.revision, keys(body.configuration.severities)]).toEqual([2, ['sev1', 'sev3']]);
     expect((await client.put(PATH, {}, at(1))).status).toBe(412);

@@ -13,3 +13,9 @@ export async function planConfiguration(database: Knex, workspaceId: number, par
   });
   return { apply: async (trx: Knex.Transaction) => (await apply(trx)).lists };
 }
+
+/** Changes the configuration as the administration command does. @returns its lists */
+export async function configure(database: Knex, workspaceId: number, part: unknown) {
+  const { apply } = await planConfiguration(database, workspaceId, part);
+  return database.transaction(apply);
+}

@@ -18,6 +18,7 @@ import {
 } from './events/actions.ts';
 import { publishedEvent, publishedForm, replay, statesOf } from './events/replica.ts';
 import { jsonDocument, startImporting } from './source-import.ts';
+import { aField } from './snapshots.ts';
 
 /**
  * Several clients change incidents and timelines at random, at the same time and over two processes, each with its relay.
@@ -40,18 +41,8 @@ const service = await startImporting([receiver]);
 const other = stopAfterAll(await service.startProcess());
 stopAfterAll(service);
 const { knex: database } = service;
-const fields = FIELDS.map((field) => ({
-  ...field,
-  revision: 1,
-  name: field.slug,
-  required: false,
-  required_on_creation: false,
-  sort_order: field.id,
-  created_at: '2026-11-20T09:00:00.000Z',
-  archived_at: null,
-}));
 await service.owners.change(1, (data) => {
-  data.fields.push(...fields);
+  data.fields.push(...FIELDS.map(({ id, ...field }) => aField(id, field)));
   data.users.push(...USERS);
   data.teams.push(TEAM);
 });

@@ -3,6 +3,7 @@ import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { serviceForFile } from './service.ts';
 import { anEvent, anItem, EXPORTS, transferOf, transferWorkspace } from './transfer.ts';
+import { aField, aTeam } from './snapshots.ts';
 
 const service = await serviceForFile();
 
@@ -12,20 +13,10 @@ type Workspace = Awaited<ReturnType<typeof transferWorkspace>>;
 async function workspaceWithFields(): Promise<Workspace> {
   const workspace = await transferWorkspace(service);
   await service.owners.change(workspace.id, (data) => {
-    data.teams = [
-      { id: workspace.id, revision: 1, name: 'Payments', slug: 'payments', parent_team_id: null, archived_at: null },
-    ];
-    data.fields = (['string', 'number', 'json'] as const).map((field_type, index) => ({
-      ...{
-        id: 10 * workspace.id + index,
-        revision: 1,
-        name: field_type,
-        slug: field_type,
-        field_type,
-        required: false,
-      },
-      ...{ required_on_creation: false, sort_order: 1, created_at: '2026-11-20T09:00:00.000Z', archived_at: null },
-    }));
+    data.teams = [aTeam(workspace.id, { slug: 'payments' })];
+    data.fields = (['string', 'number', 'json'] as const).map((field_type, index) =>
+      aField(10 * workspace.id + index, { slug: field_type, field_type, sort_order: 1 }),
+    );
   });
   return workspace;
 }

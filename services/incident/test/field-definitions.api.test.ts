@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { CustomFieldDefinition } from '@tocsin/contracts';
 import { fieldDefinitions } from '../src/replicas/store/field-definitions.ts';
 import { replicaStore } from '../src/replicas/store/replica-store.ts';
 import { serviceForFile } from './service.ts';
+import { aField } from './snapshots.ts';
 
 let statements = 0;
 const service = await serviceForFile();
@@ -19,19 +19,8 @@ beforeEach(async () => {
 });
 
 const define = async (workspaceId: number, version: number, options: string[]) => {
-  const field: CustomFieldDefinition = {
-    id: workspaceId,
-    revision: version,
-    name: 'Zone',
-    slug: 'zone',
-    field_type: 'select',
-    required: false,
-    required_on_creation: false,
-    config: { options },
-    sort_order: 1,
-    created_at: '2026-11-20T09:00:00.000Z',
-    archived_at: null,
-  };
+  const config = { options };
+  const field = aField(workspaceId, { revision: version, slug: 'zone', field_type: 'select', config });
   await replicaStore(database, workspaceId).putFields([{ version, row: field }]);
 };
 

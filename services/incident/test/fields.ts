@@ -1,6 +1,7 @@
 import type { CustomFieldDefinition } from '@tocsin/contracts';
 import type { Client, TestUser } from '@tocsin/testing';
 import type { TestService } from './service.ts';
+import { aField } from './snapshots.ts';
 
 export interface Workspace {
   id: number;
@@ -29,20 +30,7 @@ export function freshWorkspace(service: TestService): Workspace {
     client,
     as: (userId) => user({ user_id: userId }),
     async define(field) {
-      const number = (definitions += 1);
-      const definition: CustomFieldDefinition = {
-        id: number,
-        revision: 1,
-        name: `Field ${number}`,
-        slug: `field_${number}`,
-        field_type: 'string',
-        required: false,
-        required_on_creation: false,
-        sort_order: number,
-        created_at: '2026-11-20T09:00:00.000Z',
-        archived_at: null,
-        ...field,
-      };
+      const definition = aField((definitions += 1), field);
       fields.push(definition);
       await service.owners.change(id, (data) => void data.fields.push(definition));
       return definition;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { serviceForFile } from './service.ts';
-import { anEvent, anItem, aUser, IMPORTS, transferWorkspace } from './transfer.ts';
+import { aField, aTeam, aUser } from './snapshots.ts';
+import { anEvent, anItem, IMPORTS, transferWorkspace } from './transfer.ts';
 
 const broker = new RecordingBroker();
 const service = await serviceForFile({ broker });
@@ -57,26 +58,11 @@ const WHOLE = {
 async function preparedWorkspace() {
   const workspace = await transferWorkspace(service);
   await service.owners.change(workspace.id, (data) => {
-    data.teams = [
-      {
-        id: workspace.id,
-        revision: 1,
-        name: 'Payments',
-        slug: 'payments',
-        parent_team_id: null,
-        archived_at: '2025-01-01T00:00:00.000Z',
-      },
-    ];
-    data.fields = [
-      {
-        ...{ id: workspace.id, revision: 1, name: 'Cause', slug: 'cause', field_type: 'string', required: true },
-        ...{ required_on_creation: true, sort_order: 1, created_at: '2026-11-20T09:00:00.000Z', archived_at: null },
-      },
-    ];
+    data.teams = [aTeam(workspace.id, { slug: 'payments', archived_at: '2025-01-01T00:00:00.000Z' })];
+    data.fields = [aField(workspace.id, { slug: 'cause', required: true, required_on_creation: true })];
   });
   const { knex: database } = service;
-  const plan = await planConfiguration(database, workspace.id, { timeline_groups: [{ id: 2, name: 'Comms' }] });
-  await database.transaction(async (trx) => plan.apply(trx));
+  await configure(database, workspace.id, { timeline_groups: [{ id: 2, name: 'Comms' }] });
   return workspace;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { serviceForFile } from './service.ts';
+import { aTeam, aUser } from './snapshots.ts';
 
 const service = await serviceForFile();
 
@@ -82,11 +83,9 @@ describe('changing an incident', () => {
 
 describe('references of an incident', () => {
   test('must be active when set and may become inactive later', async () => {
-    const team = { id: 1, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null };
-    const user = { id: 7, email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' } as const;
     await service.owners.change(5, (data) => {
-      data.teams = [team];
-      data.users = [user];
+      data.teams = [aTeam(1)];
+      data.users = [aUser(7)];
     });
     const stored = { team_id: 1, incident_manager: '7', incident_responders: ['7'] };
     const before = service.as({ workspace: { id: 5, version: 1 } });
@@ -94,8 +93,8 @@ describe('references of an incident', () => {
     expect(body.incident).toMatchObject(stored);
 
     await service.owners.change(5, (data) => {
-      data.teams = [{ ...team, revision: 2, archived_at: '2026-11-01T00:00:00.000Z' }];
-      data.users = [{ ...user, active: false }];
+      data.teams = [aTeam(1, { revision: 2, archived_at: '2026-11-01T00:00:00.000Z' })];
+      data.users = [{ ...aUser(7), active: false }];
     });
     const client = service.as({ workspace: { id: 5, version: 2 } });
     const patch = async (id: number, change: object, revision: number) =>

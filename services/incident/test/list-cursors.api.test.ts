@@ -5,6 +5,7 @@ import { type Client, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { listFilters } from '../src/list/domain/list-filters.ts';
 import { listSort } from '../src/list/domain/list-sort.ts';
 import { serviceForFile } from './service.ts';
+import { aField } from './snapshots.ts';
 
 const service = await serviceForFile();
 const client = service.as();
@@ -175,20 +176,7 @@ describe('a cursor of the old form', () => {
   ])('is refused with %s', async (query) => refuse(`${LIST}?cursor=${legacy(await place())}&${query}`));
 
   test('is refused with custom filters, and by the list of archived incidents', async () => {
-    await service.owners.change(1, (data) => {
-      data.fields.push({
-        id: 1,
-        revision: 1,
-        name: 'x',
-        slug: 'x',
-        field_type: 'string',
-        required: false,
-        required_on_creation: false,
-        sort_order: 1,
-        created_at: '2026-11-20T09:00:00.000Z',
-        archived_at: null,
-      });
-    });
+    await service.owners.change(1, (data) => void data.fields.push(aField(1, { slug: 'x' })));
     const filter = encodeURIComponent(JSON.stringify({ slug: 'x', operator: 'is_not', value: 'y' }));
     await refuse(`${LIST}?cursor=${legacy(await place())}&custom_filter=${filter}`);
     await refuse(`${LIST}/archived?cursor=${legacy(await place())}`);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { expected } from './list/model.ts';
 import { addReferenceData, assignOwners, populate, setClock } from './list/population.ts';
 import { type ListRequest, listRequest, searchOf } from './list/requests.ts';
@@ -16,8 +16,7 @@ const clock = setClock(NOW);
 
 const service = await serviceForFile({ clock });
 const { knex: database } = service;
-const plan = await planConfiguration(database, 1, CONFIGURATION);
-await database.transaction(async (trx) => plan.apply(trx));
+await configure(database, 1, CONFIGURATION);
 await database.destroy();
 await addReferenceData(service);
 const population = await populate(service, clock, 200);

@@ -4,7 +4,7 @@ import type { CustomFieldDefinition } from '@tocsin/contracts';
 import { impactStore } from '../src/incidents/store/impact-store.ts';
 import { toRecords } from '../src/values/store/value-row.ts';
 import { valueStore } from '../src/values/store/value-store.ts';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
 
@@ -19,8 +19,7 @@ const { knex: database } = service;
 async function configured(): Promise<Workspace> {
   const workspace = freshWorkspace(service);
   const rates = Object.entries(RATES).map(([currency, rate]) => ({ currency, rate, as_of: NOW }));
-  const plan = await planConfiguration(database, workspace.id, { exchange_rates: rates });
-  await database.transaction(async (trx) => plan.apply(trx));
+  await configure(database, workspace.id, { exchange_rates: rates });
   return workspace;
 }
 

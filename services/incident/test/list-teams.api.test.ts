@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { freshWorkspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
+import { aService, aTeam } from './snapshots.ts';
 
 /** More than one statement looks up. */
 const TEAMS = 1_300;
@@ -16,27 +17,8 @@ const service = await serviceForFile();
 const { knex: database } = service;
 const workspace = freshWorkspace(service);
 await service.owners.change(workspace.id, (data) => {
-  data.teams.push(
-    ...teams.map((id) => ({
-      id,
-      revision: 1,
-      name: nameOf(id),
-      slug: `team_${id}`,
-      parent_team_id: null,
-      archived_at: null,
-    })),
-  );
-  data.services.push(
-    ...teams.map((id) => ({
-      id,
-      revision: 1,
-      name: `Service ${id}`,
-      slug: `service_${id}`,
-      tier: 't2',
-      owner_team_id: id,
-      archived_at: null,
-    })),
-  );
+  data.teams.push(...teams.map((id) => aTeam(id, { name: nameOf(id) })));
+  data.services.push(...teams.map((id) => aService(id, { owner_team_id: id })));
 });
 await database.raw(
   `insert into incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { asUser, httpClient } from '@tocsin/testing';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { freshWorkspace } from './fields.ts';
 import { setClock } from './list/population.ts';
 import { serviceForFile } from './service.ts';
+import { aService, aTeam } from './snapshots.ts';
 
 const NOW = '2026-11-20T12:00:00.000Z';
 const clock = setClock(NOW);
@@ -109,15 +110,12 @@ describe('revenue at stake', () => {
     const body = { id, type, schema_version: 1, occurred_at: NOW, workspace, request_id: null, data };
     await service.broker.publish([{ id, type, body: JSON.stringify(body) }]);
   };
-  const configure = async (workspaceId: number, rates: unknown) => {
-    const { knex: database } = service;
-    const plan = await planConfiguration(database, workspaceId, { exchange_rates: rates });
-    await database.transaction(async (trx) => plan.apply(trx));
-  };
+  const setRates = async (workspaceId: number, rates: unknown) =>
+    configure(service.knex, workspaceId, { exchange_rates: rates });
 
   test('is converted while every required rate exists and is less than a day old', async () => {
     const { workspace, paths } = await declaredAt(before(1));
-    await configure(workspace.id, [{ currency: 'EUR', rate: 1.1, as_of: NOW }]);
+    await setRates(workspace.id, [{ currency: 'EUR', rate: 1.1, as_of: NOW }]);
     const state = async () => {
       const { body } = await service.as({ workspace: { id: workspace.id, version: 1 } }).get(LIST);
       return [body.mrr_projection_state, body.mrr_conversion_mode];
@@ -138,7 +136,7 @@ describe('revenue at stake', () => {
 
   test('is shown in the reporting currency, and supported in currencies with a rate', async () => {
     const { workspace } = await declaredAt(before(1));
-    await configure(workspace.id, [
+    await setRates(workspace.id, [
       { currency: 'JPY', rate: 0.006, as_of: NOW },
       { currency: 'EUR', rate: 1.1, as_of: NOW },
     ]);
@@ -173,16 +171,8 @@ describe('data of other services', () => {
       (await client.get(`${LIST}?${query}`)).body.incidents.map((incident: { id: number }) => incident.id);
     expect(await matches('service_tier=t0')).toEqual([]);
     await service.owners.change(id, (data) => {
-      data.teams.push({ id: 901, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null });
-      data.services.push({
-        id: 901,
-        revision: 1,
-        name: 'Fresh',
-        slug: 'fresh',
-        tier: 't0',
-        owner_team_id: 901,
-        archived_at: null,
-      });
+      data.teams.push(aTeam(901));
+      data.services.push(aService(901, { slug: 'fresh', tier: 't0', owner_team_id: 901 }));
     });
     expect(await matches('service_tier=t0')).toEqual([body.incident.id]);
     expect(await matches('effective_team_id=901')).toEqual([body.incident.id]);

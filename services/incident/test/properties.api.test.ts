@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 import { eventually, patchEachProperty } from '@tocsin/testing';
 import { timelineEventPatch } from '../src/timeline/http/wire.ts';
 import { incidentPatch } from '../src/incidents/http/wire.ts';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { serviceForFile } from './service.ts';
+import { aTeam, aUser } from './snapshots.ts';
 
 const broker = new RecordingBroker();
 const service = await serviceForFile({ broker });
@@ -14,8 +15,8 @@ const published = async (type: string, matches: (data: Record<string, Record<str
 
 test('each property of an incident that is changed alone comes back, in the changelog and the event, too', async () => {
   await service.owners.change(1, (data) => {
-    data.teams = [{ id: 1, revision: 1, name: 'A', slug: 'a', parent_team_id: null, archived_at: null }];
-    data.users = [{ id: 7, email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' }];
+    data.teams = [aTeam(1)];
+    data.users = [aUser(7)];
   });
   const client = service.as({ workspace: { version: 1 } });
   const { body } = await client.get('/api/v1/configuration/severities');
@@ -44,8 +45,7 @@ test('each property of a timeline event that is changed alone comes back, in its
   const client = service.as();
   const { incident } = (await client.post('/api/v1/incidents', { title: 'x' })).body;
   const { knex: database } = service;
-  const plan = await planConfiguration(database, 1, { timeline_groups: [{ id: 2, name: 'Comms' }] });
-  await database.transaction(async (trx) => plan.apply(trx));
+  await configure(database, 1, { timeline_groups: [{ id: 2, name: 'Comms' }] });
   const event = { body: 'x', started_at: '2026-11-20T09:00:00.000Z' };
   const patched = await patchEachProperty({
     client,

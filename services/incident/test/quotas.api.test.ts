@@ -3,6 +3,7 @@ import { type Client, eventually, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { sweepKeyStorage } from '../src/storage/store/storage-store.ts';
 import { AT, declareFrom, jsonDocument, startImporting } from './source-import.ts';
+import { aField } from './snapshots.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const MEBIBYTE = 1_048_576;
@@ -161,20 +162,7 @@ describe('the quota of storage', () => {
 
   test('counts values', async () => {
     const { id, client, withQuotas } = workspaceWith({ storage_mb: 0 });
-    await service.owners.change(id, (data) => {
-      data.fields.push({
-        id,
-        revision: 1,
-        name: 'Log',
-        slug: 'log',
-        field_type: 'json',
-        required: false,
-        required_on_creation: false,
-        sort_order: 1,
-        created_at: '2026-11-20T09:00:00.000Z',
-        archived_at: null,
-      });
-    });
+    await service.owners.change(id, ({ fields }) => void fields.push(aField(id, { slug: 'log', field_type: 'json' })));
     const value = { values: [{ slug: 'log', value: { lines: ['x'.repeat(5_000)] } }] };
     const path = await declare(client);
     expect(await client.patch(`${path}/custom-fields`, value)).toMatchObject(refused('storage_mb'));
@@ -186,21 +174,8 @@ describe('the quota of storage', () => {
   test('refuses replacements, which the changelog keeps, and accepts what only shrinks', async () => {
     const { id, client, withQuotas } = workspaceWith({ storage_mb: 0 });
     const slugs = Array.from({ length: 10 }, (_, index) => `note-${index}`);
-    await service.owners.change(id, (data) => {
-      for (const [index, slug] of slugs.entries()) {
-        data.fields.push({
-          id: 100 * id + index,
-          revision: 1,
-          name: slug,
-          slug,
-          field_type: 'json',
-          required: false,
-          required_on_creation: false,
-          sort_order: index + 1,
-          created_at: '2026-11-20T09:00:00.000Z',
-          archived_at: null,
-        });
-      }
+    await service.owners.change(id, ({ fields }) => {
+      fields.push(...slugs.map((slug, index) => aField(100 * id + index, { slug, field_type: 'json' })));
     });
     const roomy = withQuotas({});
     const path = await declare(roomy, { impact_summary: 'a'.repeat(4_000), regions: ['b'.repeat(60)] });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Answer } from '@tocsin/testing';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
+import { aTeam, aUser } from './snapshots.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
@@ -11,39 +12,22 @@ afterEach(() => {
   service.owners.down = false;
 });
 
-const team = (id: number) => ({
-  id,
-  revision: 1,
-  name: `T${id}`,
-  slug: `t${id}`,
-  parent_team_id: null,
-  archived_at: null,
-});
-const user = (id: number) => ({
-  id,
-  email: `u${id}@acme.example`,
-  name: `U${id}`,
-  active: true,
-  seat: 'responder' as const,
-  role: 'member' as const,
-});
-
 /** A change that its owner does not announce, and requests that are valid only after it. */
 const CASES: Record<
   string,
   { change: (w: Workspace) => Promise<unknown>; request: (w: Workspace) => Promise<Answer> }
 > = {
   'a team, at the creation of an incident': {
-    change: async ({ id }) => service.owners.change(id, ({ teams }) => void teams.push(team(700_001))),
+    change: async ({ id }) => service.owners.change(id, ({ teams }) => void teams.push(aTeam(700_001))),
     request: async ({ client }) => client.post(INCIDENTS, { title: 'x', team_id: 700_001 }),
   },
   'a team, in a change of an incident': {
-    change: async ({ id }) => service.owners.change(id, ({ teams }) => void teams.push(team(700_002))),
+    change: async ({ id }) => service.owners.change(id, ({ teams }) => void teams.push(aTeam(700_002))),
     request: async ({ client, declare }) =>
       client.patch(await declare(), { team_id: 700_002 }, { 'If-Service-Resource-Version': '1' }),
   },
   'a user': {
-    change: async ({ id }) => service.owners.change(id, ({ users }) => void users.push(user(700_003))),
+    change: async ({ id }) => service.owners.change(id, ({ users }) => void users.push(aUser(700_003))),
     request: async ({ client, declare }) =>
       client.patch(await declare(), { incident_manager: '700003' }, { 'If-Service-Resource-Version': '1' }),
   },
@@ -76,7 +60,7 @@ const CASES: Record<
 /** All replicas of the workspace are up to date, and their versions are cached. */
 async function settledWorkspace(): Promise<Workspace> {
   const workspace = freshWorkspace(service);
-  await service.owners.change(workspace.id, ({ users }) => void users.push(user(workspace.id)));
+  await service.owners.change(workspace.id, ({ users }) => void users.push(aUser(workspace.id)));
   const path = await workspace.declare();
   const version = { 'If-Service-Resource-Version': '1' };
   expect((await workspace.client.patch(path, { incident_manager: String(workspace.id) }, version)).status).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { serviceForFile } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
@@ -121,13 +121,12 @@ describe('filters', () => {
   });
 
   test('group matches any of the groups, or events in no group', async () => {
-    const plan = await planConfiguration(database, 1, {
+    await configure(database, 1, {
       timeline_groups: [
         { id: 3, name: 'Comms' },
         { id: 4, name: 'Datenbank-ÄRGER' },
       ],
     });
-    await database.transaction(async (trx) => plan.apply(trx));
     const { bodies } = await withEvents({ body: '1', group_id: 3 }, { body: '2', group_id: 4 }, { body: '3' });
     expect(await bodies('group=3')).toEqual(['1']);
     expect(await bodies('group=3&group=ungrouped')).toEqual(['1', '3']);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { serviceForFile } from './service.ts';
 import { recordAnything } from './timeline.ts';
 
@@ -104,8 +104,7 @@ const model: Recorded[] = [];
 const service = await serviceForFile();
 const client = service.as();
 const { knex: database } = service;
-const plan = await planConfiguration(database, 1, { timeline_groups: GROUPS });
-await database.transaction(async (trx) => plan.apply(trx));
+await configure(database, 1, { timeline_groups: GROUPS });
 const { body } = await client.post('/api/v1/incidents', { title: 'x' });
 const path = `/api/v1/incidents/${body.incident.id}/timeline`;
 for (const event of fc.sample(recorded, { numRuns: 70, seed: 20261120 })) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Answer, eventually } from '@tocsin/testing';
-import { planConfiguration } from './configure.ts';
+import { configure } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { serviceForFile } from './service.ts';
 
@@ -10,8 +10,7 @@ const service = await serviceForFile({ broker });
 const client = service.as();
 const { knex: database } = service;
 const groups = { timeline_groups: [{ id: 3, name: 'Comms' }] };
-const plan = await planConfiguration(database, 1, groups);
-await database.transaction(async (trx) => plan.apply(trx));
+await configure(database, 1, groups);
 
 async function declared() {
   const { body } = await client.post('/api/v1/incidents', { title: 'Checkout is down' });

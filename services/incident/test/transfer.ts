@@ -1,6 +1,6 @@
-import type { UserSnapshot } from '@tocsin/contracts';
 import type { Answer, Client } from '@tocsin/testing';
 import type { TestService } from './service.ts';
+import { aUser } from './snapshots.ts';
 
 export const IMPORTS = '/api/v1/imports/incidents';
 export const EXPORTS = '/api/v1/exports/incidents';
@@ -23,15 +23,6 @@ export const anEvent = (external_id: string, more: object = {}) => ({
   started_at: '2024-03-02T18:20:00.000Z',
   author: { name: 'Ben' },
   ...more,
-});
-
-export const aUser = (id: number, name: string): UserSnapshot => ({
-  id,
-  email: `${name.toLowerCase()}@acme.example`,
-  name,
-  active: true,
-  seat: 'responder',
-  role: 'member',
 });
 
 let workspaces = 20_000;

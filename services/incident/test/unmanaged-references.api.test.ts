@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
 import { asService, asUser, httpClient } from '@tocsin/testing';
 import { serviceForFile } from './service.ts';
+import { aService } from './snapshots.ts';
 
 const service = await serviceForFile();
 
@@ -25,20 +26,13 @@ const declare = async (workspaceId: number, ...services: (string | undefined)[])
   return { ids, client };
 };
 
-const catalogService = (id: number, slug: string, archived_at: string | null = null) => ({
-  id,
-  slug,
-  name: slug,
-  revision: 1,
-  tier: 't2',
-  owner_team_id: null,
-  archived_at,
-});
-
 test('counts references without a matching slug, the most frequent first', async () => {
   await service.owners.change(1, ({ services }) => {
-    services.push(catalogService(1, 'checkout'), catalogService(2, 'legacy', '2026-01-01T00:00:00.000Z'));
-    services.push(catalogService(3, 'café'.normalize('NFC')));
+    services.push(
+      aService(1, { slug: 'checkout' }),
+      aService(2, { slug: 'legacy', archived_at: '2026-01-01T00:00:00.000Z' }),
+    );
+    services.push(aService(3, { slug: 'café'.normalize('NFC') }));
   });
   const named = [
     'search',
@@ -70,7 +64,7 @@ test('counts references without a matching slug, the most frequent first', async
 test('a new service counts at once', async () => {
   await declare(4, 'fresh');
   expect((await ask(4)).references).toHaveLength(1);
-  await service.owners.change(4, ({ services }) => void services.push(catalogService(40, 'fresh')));
+  await service.owners.change(4, ({ services }) => void services.push(aService(40, { slug: 'fresh' })));
   expect((await ask(4)).references).toEqual([]);
 });
 

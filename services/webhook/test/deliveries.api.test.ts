@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
-import { behave, eventually } from '@tocsin/testing';
+import { behave, eventually, type Receiver } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
 import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
@@ -31,6 +31,14 @@ const verify = async (path: string) => {
   await service.knex('subscriptions').update({ verified: true, consecutive_failures: 0 });
   await service.as().post(`${path}/resume`);
 };
+
+/** Publishes an event to a new subscription, whose receiver does this. */
+async function firstAttempt(behaviour: ReturnType<Receiver['respond']>) {
+  receiver.respond = () => behaviour;
+  const { path } = await activeSubscription(service, receiver.url());
+  await publish(service, {});
+  return { path, delivery: await attempted(1) };
+}
 
 describe('retries', () => {
   test('follow after 5, 10, 20, 40, 80, 160 and 320 s, eight attempts in total', async () => {
@@ -72,10 +80,7 @@ describe('retries', () => {
   });
 
   test('are not sent early', async () => {
-    receiver.respond = () => behave.answer(500);
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    await attempted(1);
+    await firstAttempt(behave.answer(500));
     await toDue(-1);
     // Another event is sent meanwhile, which shows that the dispatcher has polled the queue.
     receiver.respond = () => behave.answer(204);
@@ -87,18 +92,14 @@ describe('retries', () => {
   });
 
   test.each([408, 425, 429, 500, 502, 599])('follow a status %d', async (status) => {
-    receiver.respond = () => behave.answer(status);
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect(await attempted(1)).toMatchObject({ status: 'queued', last_error: 'status', last_status: status });
+    const { delivery } = await firstAttempt(behave.answer(status));
+    expect(delivery).toMatchObject({ status: 'queued', last_error: 'status', last_status: status });
   });
 
   test.each([101, 301, 302, 307, 400, 401, 404, 410, 422])('do not follow a status %d', async (status) => {
-    receiver.respond = () =>
-      status === 101 ? behave.switching() : behave.answer(status, { Location: receiver.url('/b') });
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect(await attempted(1)).toMatchObject({ status: 'failed', last_error: 'status', last_status: status });
+    const redirect = { Location: receiver.url('/b') };
+    const { delivery } = await firstAttempt(status === 101 ? behave.switching() : behave.answer(status, redirect));
+    expect(delivery).toMatchObject({ status: 'failed', last_error: 'status', last_status: status });
     expect(receiver.requests).toHaveLength(1);
     expect(await subscription()).toMatchObject({ status: 'active', last_failure_at: service.clock.now() });
   });
@@ -112,10 +113,7 @@ describe('retries', () => {
     ['sends endless interim responses', behave.interimFlood(), 'connection'],
     ['sends bytes that are not HTTP', behave.garbage(), 'connection'],
   ])('follow when the receiver %s', async (_case, behaviour, reason) => {
-    receiver.respond = () => behaviour;
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect(await attempted(1)).toMatchObject({
+    expect((await firstAttempt(behaviour)).delivery).toMatchObject({
       status: 'queued',
       last_error: reason,
       due_at: addMilliseconds(service.clock.now(), 5 * SECOND),
@@ -127,10 +125,7 @@ describe('retries', () => {
     ['a compressed body', behave.compressed()],
     ['exactly 64 KiB', behave.oversized(65_536)],
   ])('do not follow a success with %s', async (_case, behaviour) => {
-    receiver.respond = () => behaviour;
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect(await attempted(1)).toMatchObject({ status: 'succeeded' });
+    expect((await firstAttempt(behaviour)).delivery).toMatchObject({ status: 'succeeded' });
   });
 });
 
@@ -142,10 +137,8 @@ describe('Retry-After', () => {
     ['a fraction', '1.5', 5 * SECOND],
     ['nonsense', 'soon', 5 * SECOND],
   ])('%s', async (_case, header, wait) => {
-    receiver.respond = () => behave.answer(429, { 'Retry-After': header });
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect((await attempted(1)).due_at).toBe(addMilliseconds(service.clock.now(), wait));
+    const { delivery } = await firstAttempt(behave.answer(429, { 'Retry-After': header }));
+    expect(delivery.due_at).toBe(addMilliseconds(service.clock.now(), wait));
   });
 
   test.each([
@@ -154,19 +147,14 @@ describe('Retry-After', () => {
     ['a date in two hours', 7_200, HOUR],
   ])('%s', async (_case, seconds, wait) => {
     const date = new Date(addMilliseconds(service.clock.now(), seconds * SECOND)).toUTCString();
-    receiver.respond = () => behave.answer(503, { 'Retry-After': date });
-    await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    expect((await attempted(1)).due_at).toBe(addMilliseconds(service.clock.now(), wait));
+    const { delivery } = await firstAttempt(behave.answer(503, { 'Retry-After': date }));
+    expect(delivery.due_at).toBe(addMilliseconds(service.clock.now(), wait));
   });
 });
 
 describe('the deadline', () => {
   test('fails a delivery 24 hours after it was queued, including pauses', async () => {
-    const { path } = await activeSubscription(service, receiver.url());
-    receiver.respond = () => behave.answer(503, { 'Retry-After': '3600' });
-    await publish(service, {});
-    await attempted(1);
+    const { path } = await firstAttempt(behave.answer(503, { 'Retry-After': '3600' }));
     await service.as().post(`${path}/pause`);
     service.clock.advance(24 * HOUR);
     receiver.respond = () => behave.answer(204);
@@ -179,10 +167,7 @@ describe('the deadline', () => {
   });
 
   test('allows attempts until then', async () => {
-    const { path } = await activeSubscription(service, receiver.url());
-    receiver.respond = () => behave.answer(503);
-    await publish(service, {});
-    await attempted(1);
+    const { path } = await firstAttempt(behave.answer(503));
     await service.as().post(`${path}/pause`);
     service.clock.advance(24 * HOUR - 1);
     receiver.respond = () => behave.answer(204);
@@ -191,10 +176,7 @@ describe('the deadline', () => {
   });
 
   test('allows no retry after it', async () => {
-    const { path } = await activeSubscription(service, receiver.url());
-    receiver.respond = () => behave.answer(503, { 'Retry-After': '3600' });
-    await publish(service, {});
-    await attempted(1);
+    const { path } = await firstAttempt(behave.answer(503, { 'Retry-After': '3600' }));
     await service.as().post(`${path}/pause`);
     service.clock.advance(23 * HOUR + 30 * MINUTE);
     await service.as().post(`${path}/resume`);
@@ -252,10 +234,7 @@ describe('five consecutive failures', () => {
 
 describe('pausing', () => {
   test('holds queued deliveries, and resuming sends them', async () => {
-    receiver.respond = () => behave.answer(503);
-    const { path } = await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    await attempted(1);
+    const { path } = await firstAttempt(behave.answer(503));
     await service.as().post(`${path}/pause`);
     service.clock.advance(HOUR);
     // Another subscription's delivery shows that the dispatcher has polled the queue.
@@ -283,10 +262,7 @@ describe('pausing', () => {
 
 describe('revoking', () => {
   test('cancels queued deliveries', async () => {
-    receiver.respond = () => behave.answer(503);
-    const { path } = await activeSubscription(service, receiver.url());
-    await publish(service, {});
-    await attempted(1);
+    const { path } = await firstAttempt(behave.answer(503));
     await service.as().post(`${path}/revoke`);
     service.clock.advance(HOUR);
     expect(await deliveries(service)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);

@@ -16,7 +16,7 @@ import type { Dependencies } from '../dependencies.ts';
 const MEBIBYTE = 1_048_576;
 
 /** The routes for other services. */
-export function internalRoutes({ dependencies: { database, replicas } }: { dependencies: Dependencies }) {
+export function internalRoutes({ database, replicas }: Dependencies) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,

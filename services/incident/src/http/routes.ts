@@ -16,28 +16,26 @@ import { timelineHandlers } from '../timeline/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
 import { contracts } from './contracts.ts';
 
-export interface HandlerDependencies {
+/** Every command and query of the API, with the room that has it. */
+export function routes(options: {
   dependencies: Dependencies;
   cursors: Cursors;
   attachmentUrl: AttachmentUrl;
-}
-
-/** Every command and query of the API, with the room that has it. */
-export function routes(dependencies: HandlerDependencies): Route[] {
+}): Route[] {
+  const { dependencies } = options;
   const rendered = renderedIncidents();
-  const list = listHandlers({ ...dependencies, rendered });
+  const list = listHandlers({ ...options, rendered });
   const creation = creationHandlers(dependencies);
-  const incidents = incidentHandlers({ ...dependencies, rendered });
-  const changelog = changelogHandlers(dependencies);
+  const incidents = incidentHandlers({ ...options, rendered });
+  const changelog = changelogHandlers(options);
   const lifecycle = lifecycleHandlers(dependencies);
-  const timeline = timelineHandlers(dependencies);
+  const timeline = timelineHandlers(options);
   const values = valueHandlers(dependencies);
   const provisioning = provisioningHandlers(dependencies);
   const channelName = channelNameHandlers(dependencies);
   const configuration = configurationHandlers(dependencies);
   const configurationChanges = configurationChangeHandlers(dependencies);
-
-  const transfer = transferHandlers(dependencies);
+  const transfer = transferHandlers(options);
 
   const commands = {
     createIncident: creation.createIncident,

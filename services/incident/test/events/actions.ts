@@ -4,6 +4,7 @@ import type { Client } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import type { TimelineEventWire } from '../../src/timeline/http/wire.ts';
 import { recordAnything } from '../timeline.ts';
+import { aTeam, aUser } from '../snapshots.ts';
 
 export const INCIDENTS = '/api/v1/incidents';
 /** More than events contain. */
@@ -13,11 +14,8 @@ const MOMENTS = [null, '2026-11-20T09:00:00.000Z', '2026-11-21T10:30:00.000Z'];
 const text = fc.constantFrom(...TEXTS);
 const moment = fc.constantFrom(...MOMENTS);
 /** What the owners of replicated data have. */
-export const USERS = [42, 43].map((id) => ({
-  ...{ id, email: `u${id}@acme.example`, name: 'Ana', active: true },
-  ...({ seat: 'responder', role: 'member' } as const),
-}));
-export const TEAM = { id: 5, revision: 1, name: 'DB', slug: 'db', parent_team_id: null, archived_at: null };
+export const USERS = [aUser(42), aUser(43)];
+export const TEAM = aTeam(5);
 /** The fields that incidents may have values of. */
 export const FIELDS = [
   { id: 1, slug: 'zone', field_type: 'string' },

@@ -5,6 +5,7 @@ import fc from '@tocsin/testing/fuzz';
 import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 import type { TestService } from '../service.ts';
 import { DEFINITIONS, type FieldSlug, SERVICES, TEAMS } from './world.ts';
+import { aUser } from '../snapshots.ts';
 
 /** A clock that stands still until it is set. */
 export interface SetClock extends Clock {
@@ -159,8 +160,7 @@ export async function addReferenceData(service: TestService): Promise<void> {
     data.teams.push(...TEAMS);
     data.services.push(...SERVICES.map((one) => ({ ...one, owner_team_id: null, archived_at: null })));
     data.fields.push(...DEFINITIONS);
-    const user = { email: 'a@b.c', name: 'A', active: true, seat: 'responder', role: 'member' } as const;
-    data.users.push(...[7, 9, 10].map((id) => ({ id, ...user })));
+    data.users.push(...[7, 9, 10].map((id) => aUser(id)));
   });
 }
 

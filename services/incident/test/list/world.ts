@@ -1,4 +1,5 @@
 import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot } from '@tocsin/contracts';
+import { aField, aService, aTeam } from '../snapshots.ts';
 
 /** The time of the list requests in these tests. */
 export const NOW = '2026-11-20T12:00:00.000Z';
@@ -13,7 +14,7 @@ export const TEAMS: readonly TeamSnapshot[] = [
 ];
 
 function team(id: number, name: string, archivedAt: string | null = null): TeamSnapshot {
-  return { id, revision: 1, name, slug: `team_${id}`, parent_team_id: null, archived_at: archivedAt };
+  return aTeam(id, { name, archived_at: archivedAt });
 }
 
 export const SERVICES: readonly ServiceSnapshot[] = [
@@ -32,7 +33,7 @@ function service(
   owner: number | null,
   archivedAt: string | null = null,
 ): ServiceSnapshot {
-  return { id, revision: 1, name: slug, slug, tier, owner_team_id: owner, archived_at: archivedAt };
+  return aService(id, { name: slug, slug, tier, owner_team_id: owner, archived_at: archivedAt });
 }
 
 const FIELDS = {
@@ -53,18 +54,9 @@ const FIELDS = {
 
 export type FieldSlug = keyof typeof FIELDS;
 
-export const DEFINITIONS: readonly CustomFieldDefinition[] = Object.entries(FIELDS).map(([slug, field], index) => ({
-  id: 100 + index,
-  revision: 1,
-  name: slug,
-  slug,
-  required: false,
-  required_on_creation: false,
-  sort_order: index,
-  created_at: '2026-01-01T00:00:00.000Z',
-  archived_at: null,
-  ...(field as Pick<CustomFieldDefinition, 'field_type' | 'config'>),
-}));
+export const DEFINITIONS: readonly CustomFieldDefinition[] = Object.entries(FIELDS).map(([slug, field], index) =>
+  aField(100 + index, { name: slug, slug, ...(field as Pick<CustomFieldDefinition, 'field_type' | 'config'>) }),
+);
 
 /** Statuses other than the default ones: three are terminal, and one has no incidents. */
 export const CONFIGURATION = {

@@ -3,11 +3,9 @@ import type { Dependencies } from '../../dependencies.ts';
 import { toRequestedName } from './wire.ts';
 import type { ChatApi } from './contracts.ts';
 
-export const channelNameHandlers = ({
-  dependencies,
-}: {
-  dependencies: Dependencies;
-}): Pick<ChatApi, 'previewIncidentChannelName' | 'setIncidentChannelName' | 'renameIncidentChannel'> => ({
+export const channelNameHandlers = (
+  dependencies: Dependencies,
+): Pick<ChatApi, 'previewIncidentChannelName' | 'setIncidentChannelName' | 'renameIncidentChannel'> => ({
   previewIncidentChannelName: async ({ principal, requestId, params: { id }, body }) => {
     const requested = toRequestedName(body);
     const { name, currentName, available } = await previewChannelName(dependencies, {

@@ -6,11 +6,9 @@ import { retryProvisioning } from '../retry-provisioning.ts';
 import type { ProvisioningWire } from './wire.ts';
 import type { ChatApi } from './contracts.ts';
 
-export function provisioningHandlers({
-  dependencies,
-}: {
-  dependencies: Dependencies;
-}): Pick<ChatApi, 'getIncidentProvisioning' | 'retryIncidentProvisioning'> {
+export function provisioningHandlers(
+  dependencies: Dependencies,
+): Pick<ChatApi, 'getIncidentProvisioning' | 'retryIncidentProvisioning'> {
   const { database } = dependencies;
   return {
     getIncidentProvisioning: async ({ principal, params: { id } }) => {

@@ -6,11 +6,7 @@ import type { StoredConfiguration } from '../read-configuration.ts';
 import { getConfiguration, replaceConfiguration } from '../replace-configuration.ts';
 import type { ConfigurationChangeApi } from './contracts.ts';
 
-export const configurationChangeHandlers = ({
-  dependencies,
-}: {
-  dependencies: Dependencies;
-}): ConfigurationChangeApi => ({
+export const configurationChangeHandlers = (dependencies: Dependencies): ConfigurationChangeApi => ({
   getConfiguration: async ({ principal }) => reply(await getConfiguration(dependencies, principal.workspace.id)),
 
   replaceConfiguration: async ({ principal, requestId, expectedRevision, body }) => {

@@ -2,7 +2,7 @@ import type { Dependencies } from '../../dependencies.ts';
 import { severityView, workflowStatusView } from '../domain/configuration-document.ts';
 import type { ConfigurationApi } from './contracts.ts';
 
-export const configurationHandlers = ({ dependencies }: { dependencies: Dependencies }): ConfigurationApi => ({
+export const configurationHandlers = (dependencies: Dependencies): ConfigurationApi => ({
   listWorkflowStatuses: async ({ principal }) => {
     const { statuses } = await dependencies.configurations.get(principal.workspace);
     return { body: { workflow_statuses: statuses.map(workflowStatusView) } };

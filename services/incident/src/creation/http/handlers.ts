@@ -8,7 +8,7 @@ import { createIncident, importIncident } from '../create-incident.ts';
 import type { CreationApi } from './contracts.ts';
 import type { SourceTimelineImportWire } from './wire.ts';
 
-export const creationHandlers = ({ dependencies }: { dependencies: Dependencies }): CreationApi => ({
+export const creationHandlers = (dependencies: Dependencies): CreationApi => ({
   createIncident: async (request) => {
     const { database, clock } = dependencies;
     const { principal, requestId, body, log } = request;

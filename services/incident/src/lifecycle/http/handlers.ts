@@ -11,7 +11,7 @@ import { newEventView } from '../../timeline/http/views.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 import type { LifecycleApi } from './contracts.ts';
 
-export function lifecycleHandlers({ dependencies }: { dependencies: Dependencies }): LifecycleApi {
+export function lifecycleHandlers(dependencies: Dependencies): LifecycleApi {
   const reply = ({ incident, event }: TransitionResult) => ({
     body: {
       incident: incidentView(incident, dependencies.clock.now()),

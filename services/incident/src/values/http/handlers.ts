@@ -5,7 +5,7 @@ import { currentFields, type IncidentValues, setValues, unsetValue } from '../se
 import type { CustomFieldValueWire } from './wire.ts';
 import type { ValueApi } from './contracts.ts';
 
-export const valueHandlers = ({ dependencies }: { dependencies: Dependencies }): ValueApi => ({
+export const valueHandlers = (dependencies: Dependencies): ValueApi => ({
   listIncidentCustomFields: async ({ principal: { workspace }, params: { id } }) => {
     const incident = await incidentStore(dependencies.database, workspace.id).get(id);
     const fields = await currentFields(dependencies, workspace);
