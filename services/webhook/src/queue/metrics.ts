@@ -5,29 +5,14 @@ import { deliveryStore } from './store/delivery-store.ts';
 import type { ReadTime } from '../shared/store/time.ts';
 
 /** The metrics of deliveries in `/metrics`. */
-export interface WebhookMetrics {
-  /** Attempts by result: `succeeded`, `deferred`, or the reason of the failure; also internal failures. */
-  attempts: Counter<'result'>;
-  duration: Histogram;
-  /** From when a delivery was queued to its success. */
-  delay: Histogram;
-  /** Deliveries that failed permanently. */
-  deadLetters: Counter<'reason'>;
-  /** Subscriptions that were paused by failures and must be verified again. */
-  stopped: Counter;
-  /** Deliveries that were not queued because the workspace's queue was full. */
-  skipped: Counter;
-  checks: Counter<'result'>;
-  /** Secrets and URLs that no configured key decrypts, as of the latest pass of the key rotation. */
-  undecryptable: Gauge<'kind'>;
-}
+export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 export function webhookMetrics(options: {
   registry: Metrics;
   database: Knex;
   time: ReadTime;
   openBreakers: () => number;
-}): WebhookMetrics {
+}) {
   const { registry, database, time, openBreakers } = options;
   const registers = [registry];
   const store = deliveryStore(database);
