@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { serviceTiers } from '../src/administration.ts';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { configureTiers, create, newWorkspace, prepareTiers, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -36,10 +36,9 @@ describe('the tiers of a workspace', () => {
     ]);
     expect((await later(user).get(PATH)).body).toEqual({ service_tiers });
     expect((await create(later(user), 'service', { name: 's' })).tier).toBe('iron');
-    expect(await later(user).post('/api/v1/services', { name: 's', tier: 't2' })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'tier' },
-    });
+    expect(await later(user).post('/api/v1/services', { name: 's', tier: 't2' })).toMatchObject(
+      refusal(400, 'invalid_request', { field: 'tier' }),
+    );
     expect((await service.as(newWorkspace()).get(PATH)).body.service_tiers[0].key).toBe('t0');
   });
 
@@ -125,7 +124,7 @@ describe('prepared tiers', () => {
     const { commit } = await prepareTiers(service, user.workspace.id, [...gold, { key: 't2' }]);
     service.internalServices.down = true;
     expect(await keysOf(user)).toEqual(['t0', 't1', 't2', 't3']);
-    const refused = { status: 503, body: { code: 'service_unavailable' } };
+    const refused = refusal(503, 'service_unavailable');
     expect(await service.as(user).post('/api/v1/services', { name: 'x', tier: 't2' })).toMatchObject(refused);
     const path = `/api/v1/services/${made.id}`;
     const at1 = { 'If-Service-Resource-Version': '1' };

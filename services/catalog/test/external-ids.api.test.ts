@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { at, create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
 
-const taken = (id: number) => ({
-  status: 409,
-  body: { code: 'invalid_resource_state', field: 'external_id', details: { existing_id: id } },
-});
+const taken = (id: number) =>
+  refusal(409, 'invalid_resource_state', { field: 'external_id', details: { existing_id: id } });
 
 describe.each(['service', 'team'] as const)('the external ID of a %s', (kind) => {
   const path = `/api/v1/${kind}s`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -25,10 +25,9 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
     expect(replay.headers.get('Idempotency-Replayed')).toBe('true');
     expect(replay.headers.get('Service-Resource-Version')).toBe('1');
     expect((await client.get(path)).body[`${kind}s`]).toStrictEqual([replay.body[kind]]);
-    expect(await client.post(path, '{"name":"once", "description":"d"}', key('k-1'))).toMatchObject({
-      status: 409,
-      body: { code: 'idempotency_key_reused' },
-    });
+    expect(await client.post(path, '{"name":"once", "description":"d"}', key('k-1'))).toMatchObject(
+      refusal(409, 'idempotency_key_reused'),
+    );
   });
 
   test('replays the original response, whatever changed since', async () => {
@@ -70,7 +69,7 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
         return rows.length > 0;
       };
       await eventually(waits, { what: 'the wait for the version' });
-      expect(await send()).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
+      expect(await send()).toMatchObject(refusal(409, 'idempotency_in_progress'));
     });
     expect(await first).toMatchObject({ status: 201 });
   });
@@ -83,7 +82,7 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
     expect((await client.post(path, { name: '42' }, key('k'))).body.field).toBe('slug');
     expect((await client.post(path, { name: 'n', slug: 'wanted' }, key('k'))).status).toBe(201);
     const conflict = await client.post(path, { name: 'o', slug: 'wanted' }, key('other'));
-    expect(conflict).toMatchObject({ status: 409, body: { code: 'duplicate_slug' } });
+    expect(conflict).toMatchObject(refusal(409, 'duplicate_slug'));
     const replay = await client.post(path, { name: 'o', slug: 'wanted' }, key('other'));
     expect(replay.body).toEqual({ ...conflict.body, request_id: expect.any(String) });
     expect(replay.body.request_id).not.toBe(conflict.body.request_id);
@@ -111,6 +110,6 @@ describe.each(['service', 'team'])('the Idempotency-Key of a new %s', (kind) => 
     const client = service.as(newWorkspace());
     const answer = await client.post(path, { name: 1 }, key(value));
     // Blanks around a header's value are not part of it, so a blank value is empty.
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key', field: 'Idempotency-Key' } });
+    expect(answer).toMatchObject(refusal(400, 'invalid_idempotency_key', { field: 'Idempotency-Key' }));
   });
 });

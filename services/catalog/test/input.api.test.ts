@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { at, create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -131,14 +132,11 @@ describe.each([
       const { id } = await create(client, kind, { name: 'blank' });
       const wrong = [...refused, ...(nullable ? [] : [[null] as [unknown, string?]])];
       for (const [given, place] of wrong) {
-        const refusal = {
-          status: 400,
-          body: { code: 'invalid_request', field: place === undefined ? field : `${field}.${place}` },
-        };
+        const expected = refusal(400, 'invalid_request', { field: place === undefined ? field : `${field}.${place}` });
         const made = await client.post(path, { name: 'n', [field]: given });
-        expect({ given, ...made }).toMatchObject({ given, ...refusal });
+        expect({ given, ...made }).toMatchObject({ given, ...expected });
         const changed = await client.patch(`${path}/${id}`, { [field]: given }, at(1));
-        expect({ given, ...changed }).toMatchObject({ given, ...refusal });
+        expect({ given, ...changed }).toMatchObject({ given, ...expected });
       }
       expect((await client.get(`${path}?include_archived=true`)).body[`${kind}s`]).toHaveLength(1);
     });
@@ -153,10 +151,7 @@ describe.each([
 
   test('the name is required', async () => {
     const client = service.as(newWorkspace());
-    expect(await client.post(path, {})).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'name' },
-    });
+    expect(await client.post(path, {})).toMatchObject(refusal(400, 'invalid_request', { field: 'name' }));
   });
 
   test.each(['id', 'revision', 'company_id', 'created_at', 'archived_at', 'member_count', '__proto__', 'nonsense', ''])(
@@ -165,14 +160,13 @@ describe.each([
       const client = service.as(newWorkspace());
       const { id } = await create(client, kind, { name: 'blank' });
       const body = `{"name":1,${JSON.stringify(field)}:1}`;
-      const refusal = { status: 400, body: { code: 'unknown_field', field } };
-      expect(await client.post(path, body)).toMatchObject(refusal);
-      expect(await client.patch(`${path}/${id}`, body, at(1))).toMatchObject(refusal);
+      const expected = refusal(400, 'unknown_field', { field });
+      expect(await client.post(path, body)).toMatchObject(expected);
+      expect(await client.patch(`${path}/${id}`, body, at(1))).toMatchObject(expected);
       expect(await client.delete(`${path}/${id}?x=1`)).toMatchObject({ status: 400, body: { field: 'x' } });
-      expect(await client.post(`${path}/${id}/restore`, { [field === '__proto__' ? 'x' : field]: 1 })).toMatchObject({
-        status: 400,
-        body: { code: 'unknown_field' },
-      });
+      expect(await client.post(`${path}/${id}/restore`, { [field === '__proto__' ? 'x' : field]: 1 })).toMatchObject(
+        refusal(400, 'unknown_field'),
+      );
     },
   );
 
@@ -188,10 +182,7 @@ describe.each([
     [1, 'slug'],
   ])('the slug %j is refused', async (slug, field) => {
     const client = service.as(newWorkspace());
-    expect(await client.post(path, { name: 'n', slug })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field },
-    });
+    expect(await client.post(path, { name: 'n', slug })).toMatchObject(refusal(400, 'invalid_request', { field }));
   });
 
   test.each([

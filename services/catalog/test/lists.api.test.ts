@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Answer, Client } from '@tocsin/testing';
+import { type Answer, type Client, refusal } from '@tocsin/testing';
 import { configureTiers, at, create, namesOf, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -126,7 +126,7 @@ describe('cursors', () => {
     }
     return { client, ids };
   };
-  const refusal = { status: 400, body: { code: 'invalid_request', field: 'cursor' } };
+  const expected = refusal(400, 'invalid_request', { field: 'cursor' });
 
   test.each(LISTS)('of %s belong to the workspace, the list and its filters', async (list) => {
     const [here, there] = [await workspaceOf(), await workspaceOf()];
@@ -138,18 +138,18 @@ describe('cursors', () => {
     // The page size is not part of the cursor's scope.
     expect((await here.client.get(`${path}?cursor=${cursor}&limit=7`)).status).toBe(200);
     expect(await there.client.get(`${list.replace('{id}', String(there.ids[0]))}?cursor=${cursor}`)).toMatchObject(
-      refusal,
+      expected,
     );
     for (const other of LISTS.filter((candidate) => candidate !== list)) {
       const elsewhere = other.replace('{id}', String(here.ids[0]));
-      expect(await here.client.get(`${elsewhere}?cursor=${cursor}`)).toMatchObject(refusal);
+      expect(await here.client.get(`${elsewhere}?cursor=${cursor}`)).toMatchObject(expected);
     }
     if (list.includes('{id}')) {
-      expect(await here.client.get(`/api/v1/teams/${here.ids[1]}/members?cursor=${cursor}`)).toMatchObject(refusal);
+      expect(await here.client.get(`/api/v1/teams/${here.ids[1]}/members?cursor=${cursor}`)).toMatchObject(expected);
     } else {
-      expect(await here.client.get(`${path}?include_archived=true&cursor=${cursor}`)).toMatchObject(refusal);
+      expect(await here.client.get(`${path}?include_archived=true&cursor=${cursor}`)).toMatchObject(expected);
       expect(await here.client.get(`${path}?cursor=${await cursorOf('&include_archived=true')}`)).toMatchObject(
-        refusal,
+        expected,
       );
       expect((await here.client.get(`${path}?include_archived=false&cursor=${cursor}`)).status).toBe(200);
     }
@@ -174,7 +174,7 @@ describe('cursors', () => {
     ];
     for (const text of forged) {
       const answer = await client.get(`${path}?cursor=${text}`);
-      expect({ sent: text, ...answer }).toMatchObject({ sent: text, ...refusal });
+      expect({ sent: text, ...answer }).toMatchObject({ sent: text, ...expected });
     }
   });
 
@@ -209,30 +209,25 @@ describe('query parameters', () => {
     ['sort=name', 'sort'],
   ])('%s is refused', async (query, field) => {
     for (const list of ['teams', 'services']) {
-      expect(await service.as(newWorkspace()).get(`/api/v1/${list}?${query}`)).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_request', field },
-      });
+      expect(await service.as(newWorkspace()).get(`/api/v1/${list}?${query}`)).toMatchObject(
+        refusal(400, 'invalid_request', { field }),
+      );
     }
   });
 
   test.each(['teams/x', 'teams/0', 'teams/-1', 'teams/1.5', 'teams/01', 'services/x', 'services/0', 'teams/x/members'])(
     'the path %s contains no valid ID',
     async (path) => {
-      expect(await service.as(newWorkspace()).get(`/api/v1/${path}`)).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_request', field: 'id' },
-      });
+      expect(await service.as(newWorkspace()).get(`/api/v1/${path}`)).toMatchObject(
+        refusal(400, 'invalid_request', { field: 'id' }),
+      );
     },
   );
 
   test.each(['teams/9007199254740993', 'services/99999999999999999999999', 'teams/123456789/members'])(
     'the path %s is not found',
     async (path) => {
-      expect(await service.as(newWorkspace()).get(`/api/v1/${path}`)).toMatchObject({
-        status: 404,
-        body: { code: 'not_found' },
-      });
+      expect(await service.as(newWorkspace()).get(`/api/v1/${path}`)).toMatchObject(refusal(404, 'not_found'));
     },
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventually, holdTransaction } from '@tocsin/testing';
+import { eventually, holdTransaction, refusal } from '@tocsin/testing';
 import { randomUUID } from 'node:crypto';
 import { at, create, namesOf, newWorkspace, serviceForFile } from './service.ts';
 
@@ -124,10 +124,7 @@ describe('members', () => {
   test('who do not exist are not found, and their removal succeeds', async () => {
     const { client, members, idOf } = await prepare(1);
     for (const id of [idOf(1), idOf(7), Number.MAX_SAFE_INTEGER]) {
-      expect(await client().patch(`${members}/${id}`, { role: 'lead' })).toMatchObject({
-        status: 404,
-        body: { code: 'not_found' },
-      });
+      expect(await client().patch(`${members}/${id}`, { role: 'lead' })).toMatchObject(refusal(404, 'not_found'));
       expect((await client().delete(`${members}/${id}`)).status).toBe(204);
     }
     for (const id of ['0', 'x', '-1']) {
@@ -151,7 +148,7 @@ describe('members', () => {
       client().delete(`${members}/${idOf(9)}`),
     ]);
     for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+      expect(answer).toMatchObject(refusal(409, 'invalid_resource_state'));
     }
     expect((await client().patch(`${members}/${idOf(9)}`, {})).status).toBe(404);
     await client().post(`${path}/restore`);

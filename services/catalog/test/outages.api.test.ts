@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Versions } from '@tocsin/runtime';
-import { eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
+import { eventually, refusal, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import { create, newWorkspace, startService, type TestService } from './service.ts';
 
 /** Runs a test on its own service, because open circuit breakers would affect the next test. */
@@ -100,10 +100,9 @@ describe('the gateway', () => {
         expect((await now.get(path)).body.team.member_count).toBe(1);
         expect((await now.get(`${path}/members`)).body.members).toHaveLength(1);
         // The user may be new, so the request is not refused as invalid.
-        expect(await now.post(`${path}/members`, { user_id: missing })).toMatchObject({
-          status: 503,
-          body: { code: 'service_unavailable' },
-        });
+        expect(await now.post(`${path}/members`, { user_id: missing })).toMatchObject(
+          refusal(503, 'service_unavailable'),
+        );
         expect((await now.patch(`${path}/members/${replicated}`, { role: 'lead' })).status).toBe(200);
         expect((await now.delete(`${path}/members/${replicated}`)).status).toBe(204);
         expect((await now.post(`${path}/members`, { user_id: replicated })).status).toBe(201);
@@ -154,7 +153,7 @@ describe('the database', () => {
         client.delete(`/api/v1/teams/${made.id}`),
       ]);
       for (const answer of answers) {
-        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer).toMatchObject(refusal(503, 'service_unavailable'));
         expect(answer.headers.get('Retry-After')).toBe('1');
       }
       expect((await client.get('/readyz')).status).toBe(503);

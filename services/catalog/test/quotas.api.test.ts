@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -8,13 +9,10 @@ describe.each([
   { kind: 'service', path: '/api/v1/services' },
 ] as const)('the quota of $kinds', ({ kind, path }) => {
   const quota = `${kind}s`;
-  const refused = (limit: number, subject: string) => ({
-    status: 409,
-    body: {
-      code: 'invalid_resource_state',
+  const refused = (limit: number, subject: string) =>
+    refusal(409, 'invalid_resource_state', {
       message: `The workspace may have at most ${limit} ${subject} (quota ${quota}); an administrator of the installation can change the quota`,
-    },
-  });
+    });
   const workspaceWith = (limit: number | null) => {
     const { workspace } = newWorkspace();
     const withQuota = (value: number | null) => service.as({ workspace: { ...workspace, quotas: { [quota]: value } } });

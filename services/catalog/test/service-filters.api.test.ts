@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -67,5 +68,5 @@ test.each([
   ['owner_team_id=1&owner_team_id=2', 'owner_team_id'],
   [`external_id=${'x'.repeat(501)}`, 'external_id'],
 ])('services?%s is refused', async (query, field) => {
-  expect(await list(query)).toMatchObject({ status: 400, body: { code: 'invalid_request', field } });
+  expect(await list(query)).toMatchObject(refusal(400, 'invalid_request', { field }));
 });

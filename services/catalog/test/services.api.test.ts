@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { at, create, newWorkspace, serviceForFile, type TestService } from './service.ts';
 
 const service = await serviceForFile();
@@ -92,7 +93,7 @@ describe('creating a service', () => {
   ])('refuses %s', async (_what, teamOf) => {
     const client = service.as(newWorkspace());
     const answer = await client.post(PATH, { name: 'x', owner_team_id: await teamOf(client) });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'owner_team_id' } });
+    expect(answer).toMatchObject(refusal(400, 'invalid_request', { field: 'owner_team_id' }));
   });
 });
 
@@ -122,10 +123,10 @@ describe('slugs', () => {
     const client = service.as(newWorkspace());
     const cafe = await create(client, 'service', { name: 'x', slug: 'cafe\u0301' });
     expect(cafe.slug).toBe('café');
-    const refusal = { status: 409, body: { code: 'duplicate_slug', field: 'slug' } };
-    expect(await client.post(PATH, { name: 'y', slug: 'café' })).toMatchObject(refusal);
+    const expected = refusal(409, 'duplicate_slug', { field: 'slug' });
+    expect(await client.post(PATH, { name: 'y', slug: 'café' })).toMatchObject(expected);
     await client.delete(`${PATH}/${cafe.id}`);
-    expect(await client.post(PATH, { name: 'y', slug: 'cafe\u0301' })).toMatchObject(refusal);
+    expect(await client.post(PATH, { name: 'y', slug: 'cafe\u0301' })).toMatchObject(expected);
     // Another workspace has slugs of its own.
     expect((await service.as(newWorkspace()).post(PATH, { name: 'y', slug: 'café' })).status).toBe(201);
   });
@@ -148,10 +149,9 @@ describe('slugs', () => {
 
   test('are required with a name that has no letter', async () => {
     const client = service.as(newWorkspace());
-    expect(await client.post(PATH, { name: '42 🙂' })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'slug' },
-    });
+    expect(await client.post(PATH, { name: '42 🙂' })).toMatchObject(
+      refusal(400, 'invalid_request', { field: 'slug' }),
+    );
     expect((await client.post(PATH, { name: '42 🙂', slug: 'answer' })).status).toBe(201);
   });
 });
@@ -261,14 +261,14 @@ describe('archiving a service', () => {
     expect((await client.get(path)).body).toStrictEqual(archived.body);
     expect((await client.get(PATH)).body.services).toEqual([]);
     expect((await client.get(`${PATH}?include_archived=true`)).body.services).toStrictEqual([archived.body.service]);
-    const refusal = { status: 409, body: { code: 'invalid_resource_state' } };
-    expect(await client.delete(path)).toMatchObject(refusal);
-    expect(await client.patch(path, {}, at(2))).toMatchObject(refusal);
+    const expected = refusal(409, 'invalid_resource_state');
+    expect(await client.delete(path)).toMatchObject(expected);
+    expect(await client.patch(path, {}, at(2))).toMatchObject(expected);
     const restored = await client.post(`${path}/restore`);
     expect(restored.status).toBe(200);
     expect(restored.headers.get('Service-Resource-Version')).toBe('3');
     expect(restored.body.service).toStrictEqual({ ...made, revision: 3, updated_at: MOMENT });
-    expect(await client.post(`${path}/restore`)).toMatchObject(refusal);
+    expect(await client.post(`${path}/restore`)).toMatchObject(expected);
   });
 
   test('it can be restored only while its owner is active', async () => {
@@ -279,10 +279,9 @@ describe('archiving a service', () => {
     await client.delete(`/api/v1/teams/${team.id}`);
     expect((await client.get(path)).body.service.owner_team_id).toBe(team.id);
     await client.delete(path);
-    expect(await client.post(`${path}/restore`)).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_relationship_state', field: 'owner_team_id' },
-    });
+    expect(await client.post(`${path}/restore`)).toMatchObject(
+      refusal(409, 'invalid_relationship_state', { field: 'owner_team_id' }),
+    );
     await client.post(`/api/v1/teams/${team.id}/restore`);
     expect((await client.post(`${path}/restore`)).body.service).toMatchObject({ revision: 3, owner_team_id: team.id });
   });

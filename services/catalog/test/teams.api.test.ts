@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
+import { type Client, refusal } from '@tocsin/testing';
 import { at, create, newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -17,7 +17,7 @@ async function createChain(client: Client, length: number): Promise<number[]> {
   return ids;
 }
 
-const refusedParent = { status: 400, body: { code: 'invalid_request', field: 'parent_team_id' } };
+const refusedParent = refusal(400, 'invalid_request', { field: 'parent_team_id' });
 
 describe('creating a team', () => {
   test('returns the complete resource; properties without a value are absent', async () => {
@@ -59,15 +59,13 @@ describe('creating a team', () => {
     const first = await create(client, 'team', { name: 'SRE' });
     expect((await create(client, 'team', { name: 'sre' })).slug).toBe('sre_2');
     await client.delete(`${PATH}/${first.id}`);
-    expect(await client.post(PATH, { name: 'x', slug: 'sre' })).toMatchObject({
-      status: 409,
-      body: { code: 'duplicate_slug', field: 'slug' },
-    });
+    expect(await client.post(PATH, { name: 'x', slug: 'sre' })).toMatchObject(
+      refusal(409, 'duplicate_slug', { field: 'slug' }),
+    );
     expect((await create(client, 'team', { name: 'sre' })).slug).toBe('sre_3');
-    expect(await client.post(PATH, { name: 'Команда' })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'slug' },
-    });
+    expect(await client.post(PATH, { name: 'Команда' })).toMatchObject(
+      refusal(400, 'invalid_request', { field: 'slug' }),
+    );
   });
 });
 
@@ -201,22 +199,21 @@ describe('archiving a team', () => {
     expect((await client.get(PATH)).body.teams).toStrictEqual([child]);
     expect((await client.get(`${PATH}?include_archived=true`)).body.teams).toStrictEqual([child, archived.body.team]);
     expect((await client.get(`/api/v1/services/${owned.id}`)).body.service).toStrictEqual(owned);
-    const refusal = { status: 409, body: { code: 'invalid_resource_state' } };
-    expect(await client.delete(path)).toMatchObject(refusal);
+    const expected = refusal(409, 'invalid_resource_state');
+    expect(await client.delete(path)).toMatchObject(expected);
     const restored = await client.post(`${path}/restore`);
     expect(restored.headers.get('Service-Resource-Version')).toBe('3');
     expect(restored.body.team).toStrictEqual({ ...made, revision: 3, updated_at: MOMENT });
-    expect(await client.post(`${path}/restore`)).toMatchObject(refusal);
+    expect(await client.post(`${path}/restore`)).toMatchObject(expected);
   });
 
   test('it can be restored only while its parent is active', async () => {
     const client = service.as(newWorkspace());
     const [parent, child] = await createChain(client, 2);
     for (const id of [child, parent]) await client.delete(`${PATH}/${id}`);
-    expect(await client.post(`${PATH}/${child}/restore`)).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_relationship_state', field: 'parent_team_id' },
-    });
+    expect(await client.post(`${PATH}/${child}/restore`)).toMatchObject(
+      refusal(409, 'invalid_relationship_state', { field: 'parent_team_id' }),
+    );
     expect((await client.post(`${PATH}/${parent}/restore`)).status).toBe(200);
     expect((await client.post(`${PATH}/${child}/restore`)).body.team).toMatchObject({
       revision: 3,

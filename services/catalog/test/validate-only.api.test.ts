@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { newWorkspace, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -17,6 +18,6 @@ describe.each(['service', 'team'])('a new %s that is only validated', (kind) => 
     const real = await client.post(path, request);
     expect(real.status).toBe(201);
     const again = await client.post(`${path}?validate_only=true`, request);
-    expect(again).toMatchObject({ status: 409, body: { code: 'duplicate_slug', field: 'slug' } });
+    expect(again).toMatchObject(refusal(409, 'duplicate_slug', { field: 'slug' }));
   });
 });

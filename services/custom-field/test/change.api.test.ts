@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
+import { type Client, refusal } from '@tocsin/testing';
 import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -36,24 +36,19 @@ describe('changing a definition', () => {
     expect((await client.get(path)).body).toEqual(body);
     for (const property of ['slug', 'field_type', 'id', 'revision', 'archived_at']) {
       const refused = await client.patch(path, { [property]: body.field[property] ?? null }, revision(2));
-      expect(refused).toMatchObject({ status: 400, body: { code: 'unknown_field', field: property } });
+      expect(refused).toMatchObject(refusal(400, 'unknown_field', { field: property }));
     }
   });
 
   test('requires the present revision', async () => {
     const { client, path } = await define({ field_type: 'date' });
-    expect(await client.patch(path, { name: 'x' })).toMatchObject({
-      status: 428,
-      body: { code: 'precondition_required' },
-    });
-    expect(await client.patch(path, { name: 'x' }, { 'If-Service-Resource-Version': '"1"' })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_precondition' },
-    });
-    expect(await client.patch(path, { name: 'x' }, revision(2))).toMatchObject({
-      status: 412,
-      body: { code: 'precondition_failed', field: 'If-Service-Resource-Version' },
-    });
+    expect(await client.patch(path, { name: 'x' })).toMatchObject(refusal(428, 'precondition_required'));
+    expect(await client.patch(path, { name: 'x' }, { 'If-Service-Resource-Version': '"1"' })).toMatchObject(
+      refusal(400, 'invalid_precondition'),
+    );
+    expect(await client.patch(path, { name: 'x' }, revision(2))).toMatchObject(
+      refusal(412, 'precondition_failed', { field: 'If-Service-Resource-Version' }),
+    );
     expect((await client.get(path)).body.field).toMatchObject({ name: 'Field', revision: 1 });
   });
 
@@ -104,7 +99,7 @@ describe('changing a definition', () => {
     expect((await client.get(path)).body).toEqual(body);
     for (const property of ['name', 'required', 'sort_order', 'category', 'visibility_level', 'show_on_creation']) {
       const refused = await client.patch(path, { [property]: null }, revision(2));
-      expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request', field: property } });
+      expect(refused).toMatchObject(refusal(400, 'invalid_request', { field: property }));
     }
   });
 
@@ -201,7 +196,7 @@ describe('archiving a definition', () => {
     expect((await client.get(FIELDS)).body.fields).toEqual([]);
     expect((await client.get(`${FIELDS}?include_archived=true`)).body.fields).toEqual([archived.body.field]);
 
-    const wrongState = { status: 409, body: { code: 'invalid_resource_state' } };
+    const wrongState = refusal(409, 'invalid_resource_state');
     expect(await client.delete(path)).toMatchObject(wrongState);
     // The state is checked before the revision.
     expect(await client.patch(path, { name: 'x' }, revision(1))).toMatchObject(wrongState);
@@ -222,13 +217,10 @@ describe('archiving a definition', () => {
       await client.delete(`${FIELDS}/999999999999999999999`),
       await client.post(`${FIELDS}/999999/restore`),
     ]) {
-      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      expect(answer).toMatchObject(refusal(404, 'not_found'));
     }
     for (const id of ['0', '-1', '1.5', 'x', '1e3']) {
-      expect(await client.get(`${FIELDS}/${id}`)).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_request', field: 'id' },
-      });
+      expect(await client.get(`${FIELDS}/${id}`)).toMatchObject(refusal(400, 'invalid_request', { field: 'id' }));
     }
   });
 });
@@ -261,7 +253,7 @@ describe('the list', () => {
     for (const name of ['a', 'b']) await client.post(FIELDS, { name, field_type: 'date' });
     const { next_cursor: cursor } = (await client.get(`${FIELDS}?limit=1`)).body.pagination;
     expect((await client.get(`${FIELDS}?limit=1&include_archived=false&cursor=${cursor}`)).status).toBe(200);
-    const invalid = (field: string) => ({ status: 400, body: { code: 'invalid_request', field } });
+    const invalid = (field: string) => refusal(400, 'invalid_request', { field });
     expect(await client.get(`${FIELDS}?include_archived=true&cursor=${cursor}`)).toMatchObject(invalid('cursor'));
     expect(await service.as(freshUser()).get(`${FIELDS}?cursor=${cursor}`)).toMatchObject(invalid('cursor'));
     expect(await client.get(`${FIELDS}?cursor=x`)).toMatchObject(invalid('cursor'));

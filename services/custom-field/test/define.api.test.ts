@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { FIELDS, freshUser, serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -149,7 +150,7 @@ describe('creating a definition', () => {
   test('a slug stays taken, by archived definitions too', async () => {
     const client = service.as(freshUser());
     const { body } = await client.post(FIELDS, { name: 'One', slug: 'taken', field_type: 'string' });
-    const duplicate = { status: 409, body: { code: 'duplicate_slug', field: 'slug' } };
+    const duplicate = refusal(409, 'duplicate_slug', { field: 'slug' });
     expect(await client.post(FIELDS, { name: 'Two', slug: 'taken', field_type: 'date' })).toMatchObject(duplicate);
     await client.delete(`${FIELDS}/${body.field.id}`);
     expect(await client.post(FIELDS, { name: 'Two', slug: 'taken', field_type: 'date' })).toMatchObject(duplicate);

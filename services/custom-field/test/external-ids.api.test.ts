@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -12,10 +13,8 @@ const newClient = () => {
   const create = async (name: string, more: object = {}) => client.post(PATH, { name, field_type: 'string', ...more });
   return { client, create };
 };
-const taken = (id: number) => ({
-  status: 409,
-  body: { code: 'invalid_resource_state', field: 'external_id', details: { existing_id: id } },
-});
+const taken = (id: number) =>
+  refusal(409, 'invalid_resource_state', { field: 'external_id', details: { existing_id: id } });
 
 test('an external ID is set, found exactly, and cleared', async () => {
   const { client, create } = newClient();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Answer, eventually, holdTransaction } from '@tocsin/testing';
+import { type Answer, eventually, holdTransaction, refusal } from '@tocsin/testing';
 import { configure, planConfiguration } from './configure.ts';
 import { serviceForFile } from './service.ts';
 
@@ -152,7 +152,7 @@ describe('a change of statuses and severities', () => {
   }
 
   const revision = (number: number) => ({ 'If-Service-Resource-Version': String(number) });
-  const removed = (field: string) => ({ status: 400, body: { code: 'invalid_request', field } });
+  const removed = (field: string) => refusal(400, 'invalid_request', { field });
   const endOf = async (id: number) => (await database('incidents').where({ id }).first('ended_at')).ended_at;
 
   test.each([
@@ -250,7 +250,7 @@ describe('timeline groups', () => {
     const answer = await during(plan, async () =>
       client.post(`/api/v1/incidents/${body.incident.id}/timeline`, { body: 'x', group_id: 1 }),
     );
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'group_id' } });
+    expect(answer).toMatchObject(refusal(400, 'invalid_request', { field: 'group_id' }));
   });
 
   test('get IDs, keep them by name and keep their order', async () => {

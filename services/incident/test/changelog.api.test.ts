@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { serviceForFile } from './service.ts';
 
 const service = await serviceForFile();
@@ -66,9 +67,9 @@ test('a cursor is only valid for its incident', async () => {
   const { body } = await client.get(`${one}/changelog?limit=1`);
   const cursor: string = body.pagination.next_cursor;
   for (const wrong of [`${other}/changelog?cursor=${cursor}`, `${one}/changelog?cursor=${cursor}x`]) {
-    expect(await client.get(wrong)).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'cursor' } });
+    expect(await client.get(wrong)).toMatchObject(refusal(400, 'invalid_request', { field: 'cursor' }));
   }
   const otherWorkspace = service.as({ workspace: { id: 9, slug: 'other' } });
-  expect(await otherWorkspace.get(`${one}/changelog`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await otherWorkspace.get(`${one}/changelog`)).toMatchObject(refusal(404, 'not_found'));
   expect(await client.get(`${one}/changelog?sort=asc`)).toMatchObject({ status: 400, body: { field: 'sort' } });
 });

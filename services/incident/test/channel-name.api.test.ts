@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { generateSecretKeys } from '@tocsin/runtime';
 import { type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
 
@@ -82,9 +83,9 @@ describe('a channel name', () => {
       chat.slack.addChannel({ name: template, archived });
       for (const body of [TEMPLATE, { mode: 'custom', name: template }]) {
         expect((await preview(body)).body).toMatchObject({ available: false, current_name: before });
-        expect(await rename(body)).toMatchObject({ status: 409, body: { code: 'slack_channel_name_taken' } });
+        expect(await rename(body)).toMatchObject(refusal(409, 'slack_channel_name_taken'));
       }
-      expect(await renameOld()).toMatchObject({ status: 409, body: { code: 'slack_channel_name_taken' } });
+      expect(await renameOld()).toMatchObject(refusal(409, 'slack_channel_name_taken'));
       expect(channel.name).toBe(before);
     },
   );
@@ -122,22 +123,21 @@ describe('a request', () => {
   ])('%j fails with %s', async (body, field) => {
     const { preview, rename } = await linked();
     for (const answer of [await preview(body), await rename(body)]) {
-      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_slack_channel_name_request', field } });
+      expect(answer).toMatchObject(refusal(400, 'invalid_slack_channel_name_request', { field }));
     }
   });
 
   test('with an unknown property fails with unknown_field', async () => {
     const { preview } = await linked();
-    expect(await preview({ mode: 'custom', nane: 'x' })).toMatchObject({
-      status: 400,
-      body: { code: 'unknown_field', field: 'nane' },
-    });
+    expect(await preview({ mode: 'custom', nane: 'x' })).toMatchObject(
+      refusal(400, 'unknown_field', { field: 'nane' }),
+    );
   });
 
   test('for a missing incident returns 404', async () => {
     const { preview, rename, renameOld } = asking(await chatWorkspace(chat), 987_654_321);
     for (const answer of [await preview(TEMPLATE), await rename(TEMPLATE), await renameOld()]) {
-      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      expect(answer).toMatchObject(refusal(404, 'not_found'));
     }
   });
 
@@ -146,7 +146,7 @@ describe('a request', () => {
     await archive();
     expect((await preview(TEMPLATE)).status).toBe(200);
     for (const answer of [await rename(TEMPLATE), await renameOld()]) {
-      expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+      expect(answer).toMatchObject(refusal(409, 'invalid_resource_state'));
     }
   });
 });
@@ -179,7 +179,7 @@ describe('without', () => {
 
   test('permission to rename the channel, it counts as not found', async () => {
     const { rename } = await linked({ creator: 'U9999999' });
-    expect(await rename(TEMPLATE)).toMatchObject({ status: 409, body: { code: 'slack_channel_not_found' } });
+    expect(await rename(TEMPLATE)).toMatchObject(refusal(409, 'slack_channel_not_found'));
   });
 });
 
@@ -195,7 +195,7 @@ describe('while the chat', () => {
       if (trouble === 'limits us') chat.slack.limit({ calls: 3, retryAfter: 17 });
       const answers = await Promise.all([preview(TEMPLATE), rename(TEMPLATE), renameOld()]);
       for (const answer of answers) {
-        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer).toMatchObject(refusal(503, 'service_unavailable'));
         expect(answer.headers.get('Retry-After')).toBe(trouble === 'limits us' ? '17' : '1');
       }
       expect(channel.name).toBe(before);

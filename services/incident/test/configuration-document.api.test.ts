@@ -5,6 +5,7 @@ import {
   eventually,
   holdTransaction,
   httpClient,
+  refusal,
   testPrincipal,
   type TestUser,
 } from '@tocsin/testing';
@@ -226,26 +227,20 @@ describe('is refused', () => {
 
   test('without the revision, with an old one, without scope or permission', async () => {
     const { as, client } = newWorkspace();
-    expect(await client.put(PATH, {})).toMatchObject({ status: 428, body: { code: 'precondition_required' } });
-    expect(await client.put(PATH, {}, at(2))).toMatchObject({
-      status: 412,
-      body: { code: 'precondition_failed', details: { current_revision: 1 } },
-    });
+    expect(await client.put(PATH, {})).toMatchObject(refusal(428, 'precondition_required'));
+    expect(await client.put(PATH, {}, at(2))).toMatchObject(
+      refusal(412, 'precondition_failed', { details: { current_revision: 1 } }),
+    );
     const { scopes } = testPrincipal();
     const without = (scope: string) => as(0, { scopes: scopes.filter((one) => one !== scope) });
-    expect(await without('configuration:read').get(PATH)).toMatchObject({
-      status: 403,
-      body: { code: 'missing_scope' },
-    });
+    expect(await without('configuration:read').get(PATH)).toMatchObject(refusal(403, 'missing_scope'));
     expect((await without('configuration:write').get(PATH)).status).toBe(200);
-    expect(await without('configuration:write').put(PATH, {}, at(1))).toMatchObject({
-      status: 403,
-      body: { code: 'missing_scope', details: { required_scope: 'configuration:write' } },
-    });
-    expect(await as(0, { permissions: ['manage_teams'] }).put(PATH, {}, at(1))).toMatchObject({
-      status: 403,
-      body: { code: 'missing_role_permission', details: { required_permission: 'manage_settings' } },
-    });
+    expect(await without('configuration:write').put(PATH, {}, at(1))).toMatchObject(
+      refusal(403, 'missing_scope', { details: { required_scope: 'configuration:write' } }),
+    );
+    expect(await as(0, { permissions: ['manage_teams'] }).put(PATH, {}, at(1))).toMatchObject(
+      refusal(403, 'missing_role_permission', { details: { required_permission: 'manage_settings' } }),
+    );
     // No seat is needed.
     expect((await as(0, { seat: 'none' }).put(PATH, {}, at(1))).status).toBe(200);
   });
@@ -257,14 +252,12 @@ describe('is refused', () => {
     await create({ client }, { status: 'monitoring', severity: 'sev4' });
     await create({ client }, { status: 'on-hold', severity: 'sev4' });
     const body = { workflow_statuses: STATUSES, severities: SEVERITIES };
-    expect(await client.put(PATH, body, at(1))).toMatchObject({
-      status: 409,
-      body: {
-        code: 'invalid_resource_state',
+    expect(await client.put(PATH, body, at(1))).toMatchObject(
+      refusal(409, 'invalid_resource_state', {
         field: 'workflow_statuses',
         details: { statuses: { monitoring: 2, 'on-hold': 1 }, severities: { sev2: 1, sev4: 2 } },
-      },
-    });
+      }),
+    );
     // A replacement of one of them is not enough.
     const replace = { statuses: { monitoring: 'open', 'on-hold': 'open' }, severities: { sev2: 'sev1' } };
     const partly = await client.put(PATH, { ...body, replace }, at(1));
@@ -287,12 +280,11 @@ describe('is refused', () => {
       service_tiers: [{ key: 'gold', label: 'Gold', is_default: true }],
     };
     service.owners.preparation = { outcome: 'in_use', services: [{ tier: 't2', count: 5, slug: 'checkout' }] };
-    expect(await client.put(PATH, body, at(1))).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_resource_state', field: 'service_tiers', details: { service_tiers: { t2: 5 } } },
-    });
+    expect(await client.put(PATH, body, at(1))).toMatchObject(
+      refusal(409, 'invalid_resource_state', { field: 'service_tiers', details: { service_tiers: { t2: 5 } } }),
+    );
     service.owners.preparation = { outcome: 'changed_since' };
-    expect(await client.put(PATH, body, at(1))).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    expect(await client.put(PATH, body, at(1))).toMatchObject(refusal(503, 'service_unavailable'));
     service.owners.preparation = undefined;
     service.owners.down = true;
     const away = [await client.put(PATH, body, at(1)), await client.get(PATH)];
@@ -375,10 +367,9 @@ describe('replace', () => {
       workflow_statuses: [...STATUSES, status('monitoring')],
       replace: { statuses: { 'on-hold': 'monitoring' } },
     };
-    expect(await client.put(PATH, body, at(1))).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_resource_state', details: { max_incidents: 10_000 } },
-    });
+    expect(await client.put(PATH, body, at(1))).toMatchObject(
+      refusal(409, 'invalid_resource_state', { details: { max_incidents: 10_000 } }),
+    );
     await database('incidents').where({ workspace_id: id, number: 7 }).delete();
     const put = await client.put(PATH, body, at(1));
     expect([put.status, put.headers.get('x-tocsin-cost')]).toEqual([200, '10000']);

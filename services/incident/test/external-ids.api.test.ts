@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Answer } from '@tocsin/testing';
+import { type Answer, refusal } from '@tocsin/testing';
 import { serviceForFile } from './service.ts';
 
 const INCIDENTS = '/api/v1/incidents';
@@ -40,7 +40,7 @@ test('an external ID is set by a create and a PATCH, found by its exact value, a
 
 test.each([[''], [' '], ['x'.repeat(201)], [7]])('%j is no external ID', async (external_id) => {
   const refused = await newWorkspace().post(INCIDENTS, { title: 'x', external_id });
-  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'external_id' } });
+  expect(refused).toMatchObject(refusal(400, 'invalid_request', { field: 'external_id' }));
 });
 
 test('a taken external ID is refused with the incident that has it, also an archived one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { configure } from './configure.ts';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { serviceForFile } from './service.ts';
@@ -351,12 +351,9 @@ describe('what is refused', () => {
     const { id, results } = await transferWorkspace(service);
     const incidents = [anItem('1')];
     const without = service.as({ workspace: { id }, scopes: ['incidents:write'] });
-    expect(await without.post(IMPORTS, { incidents })).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
+    expect(await without.post(IMPORTS, { incidents })).toMatchObject(refusal(403, 'missing_scope'));
     const member = service.as({ workspace: { id }, permissions: [] });
-    expect(await member.post(IMPORTS, { incidents })).toMatchObject({
-      status: 403,
-      body: { code: 'missing_role_permission' },
-    });
+    expect(await member.post(IMPORTS, { incidents })).toMatchObject(refusal(403, 'missing_role_permission'));
     await results(anItem('1'));
     expect(await (await transferWorkspace(service)).results(anItem('1'))).toMatchObject([
       { outcome: 'created', human_id: 'INC-1' },
@@ -398,6 +395,6 @@ test('an import while users cannot be asked for is 503, and changes nothing', as
   service.owners.down = true;
   const refused = await client.post(IMPORTS, { incidents: [anItem('1')] });
   service.owners.down = false;
-  expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+  expect(refused).toMatchObject(refusal(503, 'service_unavailable'));
   expect((await client.get('/api/v1/incidents')).body.incidents).toEqual([]);
 });

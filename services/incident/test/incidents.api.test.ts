@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { serviceForFile } from './service.ts';
 import { aTeam, aUser } from './snapshots.ts';
 
@@ -141,6 +142,6 @@ describe('idempotency keys', () => {
     const list = await client.get('/api/v1/incidents');
     expect(list.body.incidents).toHaveLength(1);
     const other = await client.post('/api/v1/incidents', { title: 'twice' }, { 'Idempotency-Key': 'k-1' });
-    expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
+    expect(other).toMatchObject(refusal(409, 'idempotency_key_reused'));
   });
 });

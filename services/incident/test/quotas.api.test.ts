@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, startReceiver } from '@tocsin/testing';
+import { type Client, eventually, refusal, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { sweepKeyStorage } from '../src/storage/store/storage-store.ts';
 import { AT, declareFrom, jsonDocument, startImporting } from './source-import.ts';
@@ -26,10 +26,8 @@ const declare = async (client: Client, more: object = {}): Promise<string> => {
   return `${INCIDENTS}/${body.incident.id}`;
 };
 
-const refused = (quota: string) => ({
-  status: 409,
-  body: { code: 'invalid_resource_state', message: expect.stringContaining(`(quota ${quota})`) },
-});
+const refused = (quota: string) =>
+  refusal(409, 'invalid_resource_state', { message: expect.stringContaining(`(quota ${quota})`) });
 
 describe('the quota of incidents', () => {
   test('is exact for concurrent creates, whose numbers have no gaps', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Answer } from '@tocsin/testing';
+import { type Answer, refusal } from '@tocsin/testing';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
 import { aTeam, aUser } from './snapshots.ts';
@@ -79,7 +79,7 @@ describe.each(Object.entries(CASES))('%s', (_what, { change, request }) => {
   test('that does not exist is rejected', async () => {
     const workspace = await settledWorkspace();
     const { calls } = service.owners;
-    expect(await request(workspace)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(await request(workspace)).toMatchObject(refusal(400, 'invalid_request'));
     expect(service.owners.calls).toBeGreaterThan(calls);
   });
 });
@@ -95,9 +95,8 @@ test('while the owner is down, a replica with all announced changes refuses with
   const workspace = await settledWorkspace();
   service.owners.down = true;
   for (const wrong of [{ team_id: 700_007 }, { custom_field_values: [{ field_id: 700_007, value: 'v' }] }]) {
-    expect(await workspace.client.post(INCIDENTS, { title: 'x', ...wrong })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request' },
-    });
+    expect(await workspace.client.post(INCIDENTS, { title: 'x', ...wrong })).toMatchObject(
+      refusal(400, 'invalid_request'),
+    );
   }
 });

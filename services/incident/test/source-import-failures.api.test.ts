@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Answer, behave, eventually, holdTransaction, startReceiver } from '@tocsin/testing';
+import { type Answer, behave, eventually, holdTransaction, refusal, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { declareFrom, document, oneEvent, startImporting } from './source-import.ts';
 import { freshWorkspace } from './fields.ts';
@@ -82,7 +82,7 @@ describe('with an Idempotency-Key', () => {
     let repetition: Answer | undefined;
     receiver.respond = () => after(async () => void (repetition = await create(key)));
     const first = await create(key);
-    expect(repetition).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
+    expect(repetition).toMatchObject(refusal(409, 'idempotency_in_progress'));
     expect(repetition?.headers.get('Retry-After')).toBe('1');
     expectReplay(await create(key), first);
   });
@@ -101,7 +101,7 @@ describe('with an Idempotency-Key', () => {
     });
     await age(key);
     const repetition = await create(key);
-    expect(repetition).toMatchObject({ status: 409, body: { code: 'idempotency_outcome_unknown' } });
+    expect(repetition).toMatchObject(refusal(409, 'idempotency_outcome_unknown'));
     expect({ requests: receiver.requests.length, made: await latest() }).toEqual({ requests: 1, made });
     receiver.closeConnections();
     expect((await first).body.source_timeline_import).toMatchObject({ status: 'failed' });
@@ -137,7 +137,7 @@ describe('with an Idempotency-Key', () => {
     expect(first).toMatchObject({ status: 201, body: { source_timeline_import: { status: 'failed' } } });
     expect(first.body.incident).toMatchObject({ revision: 1, event_count: 0 });
     await age(key);
-    expect(await create(key)).toMatchObject({ status: 409, body: { code: 'idempotency_outcome_unknown' } });
+    expect(await create(key)).toMatchObject(refusal(409, 'idempotency_outcome_unknown'));
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { freshWorkspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
 
@@ -106,9 +106,9 @@ describe('values at creation', () => {
   test('a required field needs a value; null or a default is not enough', async () => {
     const workspace = freshWorkspace(service);
     const field = await workspace.define({ required_on_creation: true, default_value: 'default', slug: 'zone' });
-    const refusal = { status: 400, body: { code: 'invalid_request', field: 'custom_field_values' } };
+    const expected = refusal(400, 'invalid_request', { field: 'custom_field_values' });
     for (const body of [{ title: 'x' }, declaring(), declaring({ field_id: field.id, value: null })]) {
-      expect(await workspace.client.post(INCIDENTS, body)).toMatchObject(refusal);
+      expect(await workspace.client.post(INCIDENTS, body)).toMatchObject(expected);
     }
     expect((await workspace.client.get(INCIDENTS)).body.incidents).toEqual([]);
     expect(await workspace.declare({ zone: '' })).toMatch(/incidents/);
@@ -138,10 +138,7 @@ describe('values at creation', () => {
     ]);
     expect(values[1].updated_by).toBe('42');
     const refused = await workspace.client.post(INCIDENTS, declaring({ field_id: plain.id + 2, value: null }));
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'custom_field_values.0.value' },
-    });
+    expect(refused).toMatchObject(refusal(400, 'invalid_request', { field: 'custom_field_values.0.value' }));
   });
 
   test('are rejected with the invalid field, and no incident is created', async () => {
@@ -223,7 +220,7 @@ describe('values at creation', () => {
         title: 'x',
         custom_field_values: [{ field_id: field.id, value: 'ap' }],
       });
-      expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      expect(refused).toMatchObject(refusal(503, 'service_unavailable'));
       expect(refused.headers.get('retry-after')).toBe('1');
     } finally {
       service.owners.down = false;

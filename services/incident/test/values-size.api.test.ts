@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@tocsin/testing';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
 
@@ -25,7 +26,7 @@ describe('the size of values', () => {
     const workspace = await workspaceOfJsonFields();
     const text = await workspace.define({ slug: 'text' });
     const path = await workspace.declare({ a: sized(64 * KIB), text: 'é'.repeat(10_000) });
-    const tooLarge = { status: 400, body: { code: 'invalid_request', field: 'values.0.value' } };
+    const tooLarge = refusal(400, 'invalid_request', { field: 'values.0.value' });
     expect(await setValues(workspace, path, { a: sized(64 * KIB + 1) })).toMatchObject(tooLarge);
     expect(await setValues(workspace, path, { text: 'é'.repeat(10_001) })).toMatchObject(tooLarge);
     const custom_field_values = [{ field_id: text.id, value: 'x'.repeat(10_001) }];
@@ -78,7 +79,7 @@ describe('the size of values', () => {
 });
 
 describe('the text of a search', () => {
-  const refused = { status: 400, body: { code: 'invalid_request' } };
+  const refused = refusal(400, 'invalid_request');
 
   test('is limited in timelines', async () => {
     const workspace = freshWorkspace(service);

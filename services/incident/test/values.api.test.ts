@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { RecordingBroker } from './fakes/recording-broker.ts';
 import { freshWorkspace, type Workspace } from './fields.ts';
 import { serviceForFile } from './service.ts';
@@ -27,10 +27,7 @@ describe('reading values', () => {
     await workspace.define({ slug: 'second', sort_order: 9, created_at: '2020-01-01T00:00:00.000Z' });
     const path = await workspace.declare({ last: 'c', first: 'a', second: 'b' });
     expect(Object.keys(await valuesOf(workspace, path))).toEqual(['first', 'second', 'last']);
-    expect(await freshWorkspace(service).client.get(`${path}/custom-fields`)).toMatchObject({
-      status: 404,
-      body: { code: 'not_found' },
-    });
+    expect(await freshWorkspace(service).client.get(`${path}/custom-fields`)).toMatchObject(refusal(404, 'not_found'));
     expect((await workspace.client.get('/api/v1/incidents/0/custom-fields')).body.field).toBe('id');
   });
 
@@ -171,7 +168,7 @@ describe('writing values', () => {
       workspace.client.patch(`${path}/custom-fields`, { values: [{ slug: 'zone', value }] });
     expect((await write('eu')).status).toBe(200);
     await workspace.redefine(field.id, ARCHIVED);
-    const wrongState = { status: 409, body: { code: 'invalid_resource_state' } };
+    const wrongState = refusal(409, 'invalid_resource_state');
     expect(await write('us')).toMatchObject(wrongState);
     expect(await write(null)).toMatchObject(wrongState);
     expect(await workspace.client.delete(`${path}/custom-fields/${field.id}`)).toMatchObject(wrongState);
@@ -200,9 +197,9 @@ describe('unsetting a value', () => {
     const field = await workspace.define({ slug: 'zone', required: true });
     const path = await workspace.declare({ zone: 'eu' });
     const one = (id: number | string) => workspace.client.delete(`${path}/custom-fields/${id}`);
-    expect(await one(field.id)).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'fieldId' } });
-    expect(await one(999_999)).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    expect(await one('zone')).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'fieldId' } });
+    expect(await one(field.id)).toMatchObject(refusal(400, 'invalid_request', { field: 'fieldId' }));
+    expect(await one(999_999)).toMatchObject(refusal(404, 'not_found'));
+    expect(await one('zone')).toMatchObject(refusal(400, 'invalid_request', { field: 'fieldId' }));
     expect(await workspace.client.delete(`/api/v1/incidents/999999/custom-fields/${field.id}`)).toMatchObject({
       status: 404,
     });
@@ -215,7 +212,7 @@ test("an archived incident's values are read-only", async () => {
   const zone = await workspace.define({ slug: 'zone' });
   const path = await workspace.declare({ zone: 'eu' });
   await workspace.client.post(`${path}/archive`);
-  const wrongState = { status: 409, body: { code: 'invalid_resource_state' } };
+  const wrongState = refusal(409, 'invalid_resource_state');
   const change = { values: [{ slug: 'zone', value: 'us' }] };
   expect(await workspace.client.patch(`${path}/custom-fields`, change)).toMatchObject(wrongState);
   // The incident's state is checked before the body's references.

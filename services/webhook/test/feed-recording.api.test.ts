@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
-import { eventually } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import pg from 'pg';
 import { FEED_CHANNEL, type IncomingEvent } from '../src/feed/store/feed-writer.ts';
 import { clockTime } from '../src/shared/store/time.ts';
@@ -289,10 +289,7 @@ describe('the bytes of a feed', () => {
     const bytes = left.reduce((sum: number, event: object) => sum + JSON.stringify(event).length, 0);
     expect(bytes).toBeLessThan(20_000);
     expect(bytes).toBeGreaterThan(10_000);
-    expect(await read(1, `after=${pagination.next_cursor}`)).toMatchObject({
-      status: 410,
-      body: { code: 'cursor_expired' },
-    });
+    expect(await read(1, `after=${pagination.next_cursor}`)).toMatchObject(refusal(410, 'cursor_expired'));
     expect((await read(2, 'from=beginning')).body.events.map(({ id }: { id: string }) => id)).toEqual(others);
   });
 

@@ -7,6 +7,7 @@ import {
   asUser,
   eventually,
   openEventStream,
+  refusal,
   type StreamReader,
   tcpProxy,
   type TestUser,
@@ -119,7 +120,7 @@ describe('a request with wait', () => {
   });
 
   test.each(['-1', '21', '1.5', 'x', ''])('is refused for %j', async (wait) => {
-    expect(await read({ wait })).toMatchObject({ status: 400, body: { code: 'invalid_request', field: 'wait' } });
+    expect(await read({ wait })).toMatchObject(refusal(400, 'invalid_request', { field: 'wait' }));
   });
 
   test('has no effect on a HEAD request', async () => {
@@ -211,21 +212,16 @@ describe('a stream', () => {
       service.as(userOf(user)).get(path, { Accept: 'text/event-stream', ...headers });
     expect(await open(`${FEED}?after=x`)).toMatchObject({ status: 400, body: { field: 'after' } });
     expect(await open(`${FEED}?type=x`)).toMatchObject({ status: 400, body: { field: 'type' } });
-    expect(await open(FEED, { 'Last-Event-ID': 'x'.repeat(10_000) })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request', field: 'Last-Event-ID' },
-    });
-    expect(await open(FEED, {}, { scopes: ['webhooks:manage'] })).toMatchObject({
-      status: 403,
-      body: { code: 'missing_scope' },
-    });
+    expect(await open(FEED, { 'Last-Event-ID': 'x'.repeat(10_000) })).toMatchObject(
+      refusal(400, 'invalid_request', { field: 'Last-Event-ID' }),
+    );
+    expect(await open(FEED, {}, { scopes: ['webhooks:manage'] })).toMatchObject(refusal(403, 'missing_scope'));
     const after = cursorOf(await read());
     await publish({ id: 1 });
     await service.knex('feed_workspaces').where({ workspace_id: workspaceId }).update({ swept: 1 });
-    expect(await open(FEED, { 'Last-Event-ID': after })).toMatchObject({
-      status: 410,
-      body: { code: 'cursor_expired', field: 'Last-Event-ID' },
-    });
+    expect(await open(FEED, { 'Last-Event-ID': after })).toMatchObject(
+      refusal(410, 'cursor_expired', { field: 'Last-Event-ID' }),
+    );
     expect(await waitingAt(service.app.url)).toBe(0);
   });
 
@@ -299,10 +295,9 @@ describe('waiting readers', () => {
     await reaches(100);
     const refused = await stream();
     expect(refused.response.statusCode).toBe(429);
-    expect(await read({ wait: '1' })).toMatchObject({
-      status: 429,
-      body: { code: 'rate_limited', details: { limit: 'waiting_requests', retry_after_seconds: 5 } },
-    });
+    expect(await read({ wait: '1' })).toMatchObject(
+      refusal(429, 'rate_limited', { details: { limit: 'waiting_requests', retry_after_seconds: 5 } }),
+    );
     // Reads that do not wait, and those of another workspace.
     expect((await read()).status).toBe(200);
     const other = { workspace: { id: workspaceId + 1_000 } };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { behave, type Receiver, startReceiver } from '@tocsin/testing';
+import { behave, type Receiver, refusal, startReceiver } from '@tocsin/testing';
 import { type Overrides } from '../src/app.ts';
 import { activeSubscription, publish, settled, startService, subscribe, type TestService } from './service.ts';
 
@@ -46,10 +46,9 @@ describe('with a short timeout', () => {
     await start({ requestTimeout: 500 });
     receiver.respond = () => behave.hang();
     const { path } = await subscribe(service.as(), receiver.url());
-    expect(await service.as().post(`${path}/verify`)).toMatchObject({
-      status: 409,
-      body: { code: 'webhook_verification_failed', details: { reason: 'timeout' } },
-    });
+    expect(await service.as().post(`${path}/verify`)).toMatchObject(
+      refusal(409, 'webhook_verification_failed', { details: { reason: 'timeout' } }),
+    );
   });
 });
 

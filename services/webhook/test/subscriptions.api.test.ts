@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Client } from '@tocsin/testing';
+import { type Client, refusal } from '@tocsin/testing';
 import { activeSubscription, serviceForFile, subscribe } from './service.ts';
 
 const PATH = '/api/v1/settings/webhooks';
@@ -125,10 +125,9 @@ test('a workspace creates at most 600 subscriptions within an hour, and revokes 
   expect((await client.post(`${path}/revoke`)).status).toBe(200);
   const seconds = 3_600 - (Date.parse(service.clock.now()) - started) / 1_000;
   const refused = await client.post(PATH, { url: URL });
-  expect(refused).toMatchObject({
-    status: 429,
-    body: { code: 'rate_limited', details: { limit: 'webhooks_an_hour', retry_after_seconds: seconds } },
-  });
+  expect(refused).toMatchObject(
+    refusal(429, 'rate_limited', { details: { limit: 'webhooks_an_hour', retry_after_seconds: seconds } }),
+  );
   expect(refused.headers.get('retry-after')).toBe(String(seconds));
   expect((await other.post(PATH, { url: URL })).status).toBe(201);
   service.clock.advance(1_000 * seconds);
@@ -158,17 +157,14 @@ describe('the states of a subscription', () => {
     const otherWorkspace = newWorkspace();
     for (const unknown of [id, 'wh_0', '17', '%00'.replace('%00', 'x'), encodeURIComponent("'; drop table")]) {
       const response = await otherWorkspace.post(path.replace(id, unknown).replace(/[^/]*$/, `${unknown}/${command}`));
-      expect(response).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      expect(response).toMatchObject(refusal(404, 'not_found'));
     }
   });
 
   test('an unverified subscription cannot be resumed', async () => {
     const client = newWorkspace();
     const { path } = await subscribe(client, URL);
-    expect(await client.post(`${path}/resume`)).toMatchObject({
-      status: 409,
-      body: { code: 'invalid_resource_state' },
-    });
+    expect(await client.post(`${path}/resume`)).toMatchObject(refusal(409, 'invalid_resource_state'));
     expect(await client.post(`${path}/pause`)).toMatchObject({ status: 200, body: { webhook: { status: 'paused' } } });
   });
 
@@ -208,10 +204,7 @@ describe('the states of a subscription', () => {
       const client = newWorkspace();
       const { path } = await subscribe(client, URL);
       await client.post(`${path}/revoke`);
-      expect(await client.post(`${path}/${command}`)).toMatchObject({
-        status: 409,
-        body: { code: 'invalid_resource_state' },
-      });
+      expect(await client.post(`${path}/${command}`)).toMatchObject(refusal(409, 'invalid_resource_state'));
     },
   );
 
@@ -230,10 +223,9 @@ describe('the states of a subscription', () => {
   test.each(COMMANDS)('%s rejects unknown fields in the body', async (command) => {
     const client = newWorkspace();
     const { path } = await subscribe(client, URL);
-    expect(await client.post(`${path}/${command}`, { now: true })).toMatchObject({
-      status: 400,
-      body: { code: 'unknown_field', field: 'now' },
-    });
+    expect(await client.post(`${path}/${command}`, { now: true })).toMatchObject(
+      refusal(400, 'unknown_field', { field: 'now' }),
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { behave, eventually, startReceiver } from '@tocsin/testing';
+import { behave, eventually, refusal, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
 import { activeSubscription, publish, serviceForFile, subscribe } from './service.ts';
@@ -129,10 +129,9 @@ describe('a receiver that fails the verification', () => {
   ])('responds with %s', async (_case, behaviour, details) => {
     receiver.respond = () => behaviour;
     const { path } = await subscribe(client(), receiver.url());
-    expect(await client().post(`${path}/verify`)).toMatchObject({
-      status: 409,
-      body: { code: 'webhook_verification_failed', details },
-    });
+    expect(await client().post(`${path}/verify`)).toMatchObject(
+      refusal(409, 'webhook_verification_failed', { details }),
+    );
     const list = await client().get('/api/v1/settings/webhooks');
     expect(list.body.webhooks).toMatchObject([{ status: 'paused', last_failure_at: null }]);
     expect(await client().post(`${path}/resume`)).toMatchObject({ status: 409 });
@@ -176,7 +175,7 @@ test('a subscription that is revoked during the check stays revoked', async () =
   const respond = await arrived.promise;
   await client().post(`${path}/revoke`);
   respond();
-  expect(await check).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
+  expect(await check).toMatchObject(refusal(409, 'invalid_resource_state'));
 });
 
 describe('the limits of checks', () => {
@@ -185,7 +184,7 @@ describe('the limits of checks', () => {
     const { path } = await subscribe(own, receiver.url('/', name));
     return async () => own.post(`${path}/verify`);
   };
-  const refused = { status: 429, body: { code: 'rate_limited', details: { retry_after_seconds: 60 } } };
+  const refused = refusal(429, 'rate_limited', { details: { retry_after_seconds: 60 } });
 
   test('three per minute and workspace, whatever the receivers', async () => {
     for (const name of ['a.test', 'b.test', 'c.test']) expect((await (await check(1, name))()).status).toBe(200);

@@ -28,6 +28,9 @@ export interface Client {
 // Not the global agent, whose idle connections an app that was restarted has closed.
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
 
+/** What a response has that refuses a request, for `toMatchObject`. */
+export const refusal = (status: number, code: string, more: object = {}) => ({ status, body: { code, ...more } });
+
 /**
  * A client for one app. `headers` are read and sent with every request, later ones before earlier ones. They may include
  * Host, which `fetch` does not allow.

@@ -1,6 +1,6 @@
 export { type Certificate, createCertificate } from './certificate.ts';
 export { findChromium } from './chromium.ts';
-export { type Answer, type Client, httpClient } from './client.ts';
+export { type Answer, type Client, httpClient, refusal } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
 export { createTestDatabase, dropTestDatabases, type TestDatabase, type TestSchema } from './databases.ts';
 export { eventually } from './eventually.ts';
