@@ -1,3 +1,15 @@
+import type {
+  CustomField,
+  Me,
+  Pagination,
+  Service,
+  ServiceTier,
+  Severity,
+  Team,
+  TeamMember,
+  User,
+  WorkflowStatus,
+} from '@tocsin/sdk';
 import {
   keepPreviousData,
   QueryCache,
@@ -7,7 +19,6 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, query, read, type Write, write } from './client.ts';
-import type { CustomField, Me, Member, Pagination, Severity, Status, Team, Tier, User } from './types.ts';
 
 const MINUTE = 60_000;
 
@@ -41,17 +52,21 @@ export const useGet = <Body>(path: string, { enabled = true, every }: { enabled?
     placeholderData: keepPreviousData,
   });
 
-/** A list, page by page. */
-export const useList = <Page extends { pagination: Pagination }>(
+type Page = Record<string, unknown> & { pagination: Pagination };
+
+/** The rows of a list that were read so far, page by page. @param property has the rows of a page */
+export const useList = <Row, First = unknown>(
   path: string,
+  property: string,
   parameters: Parameters<typeof query>[0] = {},
 ) => {
   const first = path + query(parameters);
-  return useInfiniteQuery<Page, ApiError, { pages: Page[] }, string[], string | undefined>({
+  return useInfiniteQuery<Page, ApiError, { rows: Row[]; first: First }, string[], string | undefined>({
     queryKey: [first],
     queryFn: async ({ pageParam: cursor }) => read<Page>(path + query({ ...parameters, cursor })),
     initialPageParam: undefined,
     getNextPageParam: ({ pagination }) => (pagination.has_more ? pagination.next_cursor : undefined),
+    select: ({ pages }) => ({ rows: pages.flatMap((page) => page[property] as Row[]), first: pages[0] as First }),
   });
 };
 
@@ -66,9 +81,7 @@ const useAll = <Row>(path: string, name: string) =>
       const rows: Row[] = [];
       let cursor: string | undefined;
       for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-        const page = await read<Record<string, unknown> & { pagination: Pagination }>(
-          path + query({ limit: 100, cursor }),
-        );
+        const page = await read<Page>(path + query({ limit: 100, cursor }));
         rows.push(...(page[name] as Row[]));
         cursor = page.pagination.next_cursor;
         if (!page.pagination.has_more) break;
@@ -110,19 +123,19 @@ export function useAccess() {
 }
 
 export const useTeams = () => useAll<Team>('/teams', 'teams');
-export const useMembers = (path: string) => useAll<Member>(path, 'members');
+export const useMembers = (path: string) => useAll<TeamMember>(path, 'members');
 export const usePeople = () => useAll<User>('/settings/users', 'users');
-export const useServices = () => useAll<{ name: string; slug: string }>('/services', 'services');
+export const useServices = () => useAll<Service>('/services', 'services');
 export const useFields = () => useAll<CustomField>('/custom-fields', 'fields');
 
 export function useConfiguration() {
-  const statuses = useGet<{ workflow_statuses: Status[] }>('/configuration/workflow-statuses');
+  const statuses = useGet<{ workflow_statuses: WorkflowStatus[] }>('/configuration/workflow-statuses');
   const severities = useGet<{ severities: Severity[] }>('/configuration/severities');
   return { statuses: statuses.data?.workflow_statuses ?? [], severities: severities.data?.severities ?? [] };
 }
 
 export const useTiers = () =>
-  useGet<{ service_tiers: Tier[] }>('/configuration/service-tiers').data?.service_tiers ?? [];
+  useGet<{ service_tiers: ServiceTier[] }>('/configuration/service-tiers').data?.service_tiers ?? [];
 
 /** The name of a user by the ID, as resources have it. */
 export function useNameOf(): (id: string | number) => string {

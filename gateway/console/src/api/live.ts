@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react';
 import type { InfiniteData } from '@tanstack/react-query';
+import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
+import { createStore } from '../ui/store.ts';
 import { queryClient, refresh } from './hooks.ts';
-import type { Incident, IncidentPage } from './types.ts';
 
 /** Whether changes arrive as they happen. */
 export type LiveState = 'connecting' | 'live' | 'lost';
@@ -12,20 +12,10 @@ interface Live {
   news: number;
 }
 
-let live: Live = { state: 'connecting', news: 0 };
-const listeners = new Set<() => void>();
+const live = createStore<Live>({ state: 'connecting', news: 0 });
+const set = (change: Partial<Live>): void => live.set({ ...live.get(), ...change });
 
-function set(change: Partial<Live>): void {
-  live = { ...live, ...change };
-  for (const listener of listeners) listener();
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-};
-
-export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
+export const useLive = live.useValue;
 export const forgetNews = (): void => set({ news: 0 });
 
 const INCIDENT_EVENTS = ['incident.created', 'incident.updated', 'incident.archived', 'incident.restored'];
@@ -93,8 +83,8 @@ interface EventData {
 /** Changes rows where they stand: what somebody reads must not move. */
 function applyIncident(type: string, snapshot: NonNullable<EventData['incident']>): void {
   void refresh(`/incidents/${snapshot.id}`, '/incidents/statistics');
-  if (type === 'incident.created') return set({ news: live.news + 1 });
-  queryClient.setQueriesData<InfiniteData<IncidentPage>>(
+  if (type === 'incident.created') return set({ news: live.get().news + 1 });
+  queryClient.setQueriesData<InfiniteData<ListIncidentsReply>>(
     { predicate: ({ queryKey: [path] }) => /^\/incidents(\/archived)?(\?|$)/.test(String(path)) },
     (list) =>
       list?.pages && {

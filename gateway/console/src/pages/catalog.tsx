@@ -1,10 +1,10 @@
+import type { Service, Team } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { useAccess, useTeams, useTiers } from '../api/hooks.ts';
-import type { Service, Team } from '../api/types.ts';
 import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
 import { NAME, ResourceList } from '../ui/resource-list.tsx';
-import { Badge, css as ui, Empty, Input, Page, Select, TextArea } from '../ui/ui.tsx';
+import { Badge, choices, css as ui, Empty, Input, Page, Select, TextArea } from '../ui/ui.tsx';
 
 export function CatalogPage() {
   return (
@@ -52,10 +52,10 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
       initial={{
         name: service?.name ?? '',
         tier: service?.tier ?? '',
-        team: service?.owner_team_id === undefined ? '' : String(service.owner_team_id),
+        owner_team_id: String(service?.owner_team_id ?? ''),
         description: service?.description ?? '',
       }}
-      request={({ name, tier, team, description }) => ({
+      request={({ name, tier, owner_team_id: team, description }) => ({
         ...saveTo('/services', service),
         body: {
           name,
@@ -66,34 +66,21 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
       })}
       onClose={onClose}
     >
-      {(draft, set) => (
+      {(bind) => (
         <>
-          <Input label="Name" name="name" value={draft.name} onChange={({ target }) => set({ name: target.value })} />
+          <Input label="Name" {...bind('name')} />
           <div className={ui.pair}>
             <Select
               label="Tier"
-              name="tier"
               options={[
                 ...(service === undefined ? [['', 'Default'] as const] : []),
-                ...tiers.map(({ key, label }) => [key, label] as const),
+                ...choices(tiers, 'key', 'label'),
               ]}
-              value={draft.tier}
-              onChange={({ target }) => set({ tier: target.value })}
+              {...bind('tier')}
             />
-            <Select
-              label="Team"
-              name="owner_team_id"
-              options={[['', 'None'], ...teams.map(({ id, name }) => [String(id), name] as const)]}
-              value={draft.team}
-              onChange={({ target }) => set({ team: target.value })}
-            />
+            <Select label="Team" options={[['', 'None'], ...choices(teams, 'id', 'name')]} {...bind('owner_team_id')} />
           </div>
-          <TextArea
-            label="Description"
-            name="description"
-            value={draft.description}
-            onChange={({ target }) => set({ description: target.value })}
-          />
+          <TextArea label="Description" {...bind('description')} />
         </>
       )}
     </EditDialog>
@@ -140,15 +127,10 @@ const TeamDialog = ({ team, onClose }: { team: Team | undefined; onClose: () => 
     })}
     onClose={onClose}
   >
-    {(draft, set) => (
+    {(bind) => (
       <>
-        <Input label="Name" name="name" value={draft.name} onChange={({ target }) => set({ name: target.value })} />
-        <TextArea
-          label="Description"
-          name="description"
-          value={draft.description}
-          onChange={({ target }) => set({ description: target.value })}
-        />
+        <Input label="Name" {...bind('name')} />
+        <TextArea label="Description" {...bind('description')} />
       </>
     )}
   </EditDialog>

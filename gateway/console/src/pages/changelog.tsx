@@ -1,18 +1,13 @@
+import type { ChangelogEntry } from '@tocsin/sdk';
 import { useList, useNameOf } from '../api/hooks.ts';
-import type { ChangelogEntry, Pagination } from '../api/types.ts';
 import { formatName, formatValue } from '../ui/format.ts';
 import { Ago, Card, css as ui, Empty, Loaded, More } from '../ui/ui.tsx';
 import css from './incident.module.css';
 
-interface Page {
-  changelog: ChangelogEntry[];
-  pagination: Pagination;
-}
-
 const PEOPLE = ['incident_manager', 'archived_by'];
 
 export function Changelog({ incidentId }: { incidentId: number }) {
-  const list = useList<Page>(`/incidents/${incidentId}/changelog`);
+  const list = useList<ChangelogEntry>(`/incidents/${incidentId}/changelog`, 'changelog');
   const nameOf = useNameOf();
   const show = (field: string, value: unknown) =>
     PEOPLE.includes(field) && (typeof value === 'string' || typeof value === 'number')
@@ -21,8 +16,8 @@ export function Changelog({ incidentId }: { incidentId: number }) {
   return (
     <Card>
       <Loaded query={list}>
-        {({ pages }) => {
-          const entries = pages.flatMap(({ changelog }) => changelog).filter(({ changes }) => changes.length > 0);
+        {({ rows }) => {
+          const entries = rows.filter(({ changes }) => changes.length > 0);
           if (entries.length === 0) return <Empty title="Nothing was changed so far" />;
           return (
             <ol className={css.changes}>

@@ -1,5 +1,5 @@
+import type { Incident, Provisioning } from '@tocsin/sdk';
 import { useGet, useWrite } from '../api/hooks.ts';
-import type { Incident, Provisioning } from '../api/types.ts';
 import { formatName } from '../ui/format.ts';
 import { sayError } from '../ui/toast.tsx';
 import { Badge, Button, Card, css as ui } from '../ui/ui.tsx';
@@ -46,7 +46,7 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
           .filter((step) => step.status !== 'not_requested')
           .map((step) => (
             <li key={step.key} className={ui.row}>
-              <Badge tone={TONES.get(step.status) ?? 'plain'}>{formatName(step.status)}</Badge>
+              <Badge tone={TONES.get(step.status)}>{formatName(step.status)}</Badge>
               {formatName(step.key)}
               {step.error_code && <span className={ui.muted}>{formatName(step.error_code)}</span>}
             </li>

@@ -1,16 +1,30 @@
+import type { Configuration, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
 import { useState } from 'react';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
-import type { Configuration, Entry } from '../api/types.ts';
 import { formatValue } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
-import { Button, Card, Check, classes, css as ui, Input, Loaded, NoPermission, Page, Select } from '../ui/ui.tsx';
+import {
+  Button,
+  Card,
+  Check,
+  choices,
+  classes,
+  css as ui,
+  Fault,
+  Input,
+  Loaded,
+  NoPermission,
+  Page,
+  Select,
+} from '../ui/ui.tsx';
 import css from './configuration.module.css';
 
 const PATH = '/settings/configuration';
 type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers'>;
 type ListName = keyof Draft;
 /** An entry with what some lists have besides. */
-type Row = Entry & { is_terminal?: boolean; min_score?: number };
+type Row = Pick<ServiceTier, 'key' | 'label' | 'is_default'> &
+  Partial<Pick<WorkflowStatus, 'is_terminal'> & Pick<Severity, 'min_score'>>;
 
 const LISTS = [
   ['workflow_statuses', 'Statuses', 'In the order in which an incident goes through them.'],
@@ -22,11 +36,7 @@ export function ConfigurationPage() {
   const { canManage } = useAccess();
   const query = useGet<{ configuration: Configuration }>(PATH);
   if (query.error?.status === 403) {
-    return (
-      <Page title="Configuration">
-        <NoPermission what="see the configuration" />
-      </Page>
-    );
+    return <NoPermission title="Configuration" what="see the configuration" />;
   }
   return (
     <Page
@@ -49,26 +59,18 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
     severities: {},
   });
   const save = useWrite(PATH, '/configuration', '/incidents');
-  const isChanged = (['workflow_statuses', 'severities', 'service_tiers'] as const).some(
-    (name) => JSON.stringify(draft[name]) !== JSON.stringify(configuration[name]),
-  );
+  const isChanged = LISTS.some(([name]) => JSON.stringify(draft[name]) !== JSON.stringify(configuration[name]));
   const removed = (name: ListName) =>
     configuration[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
-    const withoutOrder = <Row extends Entry>(rows: readonly Row[]) => rows.map((row) => ({ ...row, order: undefined }));
-    const { revision: _, ...rest } = configuration;
+    const { revision, ...rest } = configuration;
+    const lists = LISTS.map(([name]) => [name, draft[name].map((row) => ({ ...row, order: undefined }))]);
     save.mutate(
       {
         method: 'PUT',
         path: PATH,
-        revision: configuration.revision,
-        body: {
-          ...rest,
-          workflow_statuses: withoutOrder(draft.workflow_statuses),
-          severities: withoutOrder(draft.severities),
-          service_tiers: withoutOrder(draft.service_tiers),
-          replace,
-        },
+        revision,
+        body: { ...rest, ...Object.fromEntries(lists), replace },
       },
       { onSuccess: () => say('The configuration is saved.') },
     );
@@ -93,12 +95,9 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
                   <Select
                     key={key}
                     label={`Incidents that are ${label} become`}
-                    options={[
-                      ['', 'Nothing: refuse if there are any'],
-                      ...draft[name].map((each) => [each.key, each.label] as const),
-                    ]}
+                    options={[['', 'Nothing: refuse if there are any'], ...choices(draft[name], 'key', 'label')]}
                     value={replace[kind][key] ?? ''}
-                    onChange={({ target: { value } }) => {
+                    onValue={(value) => {
                       const { [key]: _removed, ...others } = replace[kind];
                       setReplace({ ...replace, [kind]: value === '' ? others : { ...others, [key]: value } });
                     }}
@@ -119,13 +118,11 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
       {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
       {isChanged && (
         <div className={classes(ui.card, css.bar)}>
-          {save.error && (
-            <p role="alert" className={ui.fault}>
-              {save.error.status === 412
-                ? 'Somebody changed the configuration meanwhile. Reload the page.'
-                : save.error.message}
-            </p>
-          )}
+          <Fault>
+            {save.error?.status === 412
+              ? 'Somebody changed the configuration meanwhile. Reload the page.'
+              : save.error?.message}
+          </Fault>
           <Button onClick={() => setDraft(configuration)}>Discard</Button>
           <Button kind="primary" busy={save.isPending} onClick={submit}>
             Save
@@ -168,20 +165,14 @@ function List({
             {known.includes(row.key) ? (
               <code>{row.key}</code>
             ) : (
-              <Input
-                bare
-                label="Key"
-                placeholder="key"
-                value={row.key}
-                onChange={({ target }) => set(index, { key: target.value })}
-              />
+              <Input bare label="Key" placeholder="key" value={row.key} onValue={(key) => set(index, { key })} />
             )}
             <Input
               bare
               label={`Name of ${row.key}`}
               readOnly={!canEdit}
               value={row.label}
-              onChange={({ target }) => set(index, { label: target.value })}
+              onValue={(label) => set(index, { label })}
             />
             <label className={ui.check}>
               <input
@@ -197,32 +188,31 @@ function List({
               <Check
                 label="Ends it"
                 disabled={!canEdit}
-                checked={row.is_terminal === true}
-                onChange={({ target }) => set(index, { is_terminal: target.checked })}
+                value={row.is_terminal === true}
+                onValue={(isTerminal) => set(index, { is_terminal: isTerminal })}
               />
             ) : (
               <span />
             )}
             {canEdit && (
               <span className={css.tools}>
-                <Button
-                  kind="quiet"
-                  small
-                  disabled={index === 0}
-                  aria-label={`Move ${row.label} up`}
-                  onClick={() => move(index, -1)}
-                >
-                  ↑
-                </Button>
-                <Button
-                  kind="quiet"
-                  small
-                  disabled={index === rows.length - 1}
-                  aria-label={`Move ${row.label} down`}
-                  onClick={() => move(index, 1)}
-                >
-                  ↓
-                </Button>
+                {(
+                  [
+                    ['up', '↑', -1],
+                    ['down', '↓', 1],
+                  ] as const
+                ).map(([direction, arrow, by]) => (
+                  <Button
+                    key={direction}
+                    kind="quiet"
+                    small
+                    disabled={rows[index + by] === undefined}
+                    aria-label={`Move ${row.label} ${direction}`}
+                    onClick={() => move(index, by)}
+                  >
+                    {arrow}
+                  </Button>
+                ))}
                 <Button
                   kind="quiet"
                   small

@@ -1,13 +1,12 @@
+import type { Incident } from '@tocsin/sdk';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { useConfiguration, useServices, useWrite } from '../api/hooks.ts';
-import type { Incident } from '../api/types.ts';
-import { Dialog, Form, Input, Select } from '../ui/ui.tsx';
+import { useConfiguration, useWrite } from '../api/hooks.ts';
+import { choices, FormDialog, Input, Select, ServiceNames } from '../ui/ui.tsx';
 
 /** Three fields; everything else can wait until the incident exists. */
 export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const { severities } = useConfiguration();
-  const { data: services = [] } = useServices();
   const navigate = useNavigate();
   const declare = useWrite<{ incident: Incident }>('/incidents');
   // The same for repetitions of one content: however often somebody clicks, there is one incident.
@@ -33,39 +32,38 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
     );
   };
   return (
-    <Dialog title="Declare an incident" onClose={onClose}>
-      <Form error={declare.error} label="Declare" busy={declare.isPending} onSubmit={submit} onClose={onClose}>
-        <Input
-          label="What is happening?"
-          name="title"
-          maxLength={255}
-          placeholder="Checkout answers slowly"
-          value={title}
-          onChange={(event) => setTitle(event.target.value)}
-        />
-        <Select
-          label="Severity"
-          name="severity"
-          options={severities.map((each) => [each.key, each.label])}
-          value={chosen}
-          onChange={(event) => setSeverity(event.target.value)}
-        />
-        <Input
-          label="Service"
-          name="service"
-          hint="Its team becomes the team of the incident. It can wait."
-          list="declare-services"
-          value={service}
-          onChange={(event) => setService(event.target.value)}
-        />
-        <datalist id="declare-services">
-          {services.map((each) => (
-            <option key={each.slug} value={each.slug}>
-              {each.name}
-            </option>
-          ))}
-        </datalist>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Declare an incident"
+      error={declare.error}
+      label="Declare"
+      busy={declare.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Input
+        label="What is happening?"
+        name="title"
+        maxLength={255}
+        placeholder="Checkout answers slowly"
+        value={title}
+        onValue={setTitle}
+      />
+      <Select
+        label="Severity"
+        name="severity"
+        options={choices(severities, 'key', 'label')}
+        value={chosen}
+        onValue={setSeverity}
+      />
+      <Input
+        label="Service"
+        name="service"
+        hint="Its team becomes the team of the incident. It can wait."
+        list="declare-services"
+        value={service}
+        onValue={setService}
+      />
+      <ServiceNames id="declare-services" />
+    </FormDialog>
   );
 }

@@ -1,30 +1,25 @@
+import type { CustomField } from '@tocsin/sdk';
 import { type SubmitEvent, type ReactNode, useId, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import type { CustomField } from '../api/types.ts';
-import { fromLocalInput, toLocalInput, toText } from '../ui/format.ts';
-import { Button, Check, css as ui, Input, type Options, Select, TextArea } from '../ui/ui.tsx';
+import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.ts';
+import { Button, Checks, css as ui, Fault, Input, type Options, Select, TextArea } from '../ui/ui.tsx';
 import css from './editable.module.css';
-import { optionsOf } from './incident-filters.ts';
+import { optionsOf, YES_OR_NO } from './incident-filters.ts';
 
 /** An input for a value; `set` takes what is to be saved. */
 export type Editor<Value> = (value: Value, set: (value: Value) => void, label: string) => ReactNode;
 
-/** A value that becomes a form where it stands. Escape leaves it as it was. */
-export function Editable<Value>({
-  label,
-  value,
-  editor,
-  canEdit,
-  onSave,
-  children,
-}: {
+interface EditableProps<Value> {
   label: string;
   value: Value;
   editor: Editor<Value>;
   canEdit: boolean;
   onSave: (value: Value) => Promise<void>;
   children: ReactNode;
-}) {
+}
+
+/** A value that becomes a form where it stands. Escape leaves it as it was. */
+export function Editable<Value>({ label, value, editor, canEdit, onSave, children }: EditableProps<Value>) {
   // Saves on what was shown when the edit began, whatever arrives meanwhile.
   const [draft, setDraft] = useState<{ value: Value; save: (value: Value) => Promise<void> }>();
   const [state, setState] = useState<'rest' | 'saving' | ApiError>('rest');
@@ -52,11 +47,7 @@ export function Editable<Value>({
         onKeyDown={({ key }) => key === 'Escape' && close()}
       >
         <div ref={focusFirst}>{editor(draft.value, (next) => setDraft({ ...draft, value: next }), label)}</div>
-        {state instanceof ApiError && (
-          <p role="alert" className={ui.fault}>
-            {state.message}
-          </p>
-        )}
+        <Fault>{state instanceof ApiError && state.message}</Fault>
         <div className={ui.row}>
           <Button type="submit" kind="primary" small busy={state === 'saving'}>
             Save
@@ -96,19 +87,17 @@ export const textEditor =
       list={more.list}
       maxLength={more.max}
       value={value}
-      onChange={({ target }) => set(target.value)}
+      onValue={set}
     />
   );
 
 export const areaEditor: Editor<string> = (value, set, label) => (
-  <TextArea bare label={label} rows={4} value={value} onChange={({ target }) => set(target.value)} />
+  <TextArea bare label={label} rows={4} value={value} onValue={set} />
 );
 
 export const choiceEditor =
   (options: Options): Editor<string> =>
-  (value, set, label) => (
-    <Select bare label={label} options={options} value={value} onChange={({ target }) => set(target.value)} />
-  );
+  (value, set, label) => <Select bare label={label} options={options} value={value} onValue={set} />;
 
 export const momentEditor: Editor<string | null> = (value, set, label) => (
   <Input
@@ -116,25 +105,13 @@ export const momentEditor: Editor<string | null> = (value, set, label) => (
     label={label}
     type="datetime-local"
     defaultValue={toLocalInput(value)}
-    onChange={({ target }) => set(fromLocalInput(target.value))}
+    onValue={(text) => set(fromLocalInput(text))}
   />
 );
 
 /** Texts with commas between them. */
 export const listEditor: Editor<string[]> = (value, set, label) => (
-  <Input
-    bare
-    label={label}
-    defaultValue={value.join(', ')}
-    onChange={({ target }) =>
-      set(
-        target.value
-          .split(',')
-          .map((each) => each.trim())
-          .filter((each) => each !== ''),
-      )
-    }
-  />
+  <Input bare label={label} defaultValue={value.join(', ')} onValue={(text) => set(splitTexts(text, ','))} />
 );
 
 export const severalEditor =
@@ -142,14 +119,7 @@ export const severalEditor =
   (value, set, label) => (
     <fieldset className={css.several}>
       <legend className={ui.hidden}>{label}</legend>
-      {options.map(([key, text]) => (
-        <Check
-          key={key}
-          label={text}
-          checked={value.includes(key)}
-          onChange={({ target }) => set(target.checked ? [...value, key] : value.filter((each) => each !== key))}
-        />
-      ))}
+      <Checks options={options} value={value} onValue={set} />
     </fieldset>
   );
 
@@ -167,9 +137,14 @@ export function fieldEditor(field: CustomField): Editor<unknown> {
           type={type}
           step={type === 'number' ? 'any' : undefined}
           defaultValue={value === undefined || value === null ? '' : show(value)}
-          onChange={({ target }) => set(target.value === '' ? undefined : parse(target.value))}
+          onValue={(text) => set(text === '' ? undefined : parse(text))}
         />
       );
+    };
+  const choice = (entries: Options, parse: (text: string) => unknown): Editor<unknown> =>
+    function ChoiceEditor(value, set, label) {
+      const shown = value === undefined ? '' : toText(value);
+      return choiceEditor([NONE, ...entries])(shown, (next) => set(next === '' ? undefined : parse(next)), label);
     };
   switch (field.field_type) {
     case 'number':
@@ -180,19 +155,9 @@ export function fieldEditor(field: CustomField): Editor<unknown> {
     case 'datetime':
       return plain('datetime-local', fromLocalInput, (value) => toLocalInput(String(value)));
     case 'boolean':
-      return (value, set, label) =>
-        choiceEditor([NONE, ['true', 'yes'], ['false', 'no']])(
-          value === undefined ? '' : toText(value),
-          (next) => set(next === '' ? undefined : next === 'true'),
-          label,
-        );
+      return choice(YES_OR_NO, (text) => text === 'true');
     case 'select':
-      return (value, set, label) =>
-        choiceEditor([NONE, ...options])(
-          value === undefined ? '' : toText(value),
-          (next) => set(next === '' ? undefined : next),
-          label,
-        );
+      return choice(options, String);
     case 'multi_select':
       return (value, set, label) => severalEditor(options)((value as string[] | undefined) ?? [], set, label);
     case 'monetary':
@@ -222,10 +187,18 @@ function parseOr(text: string): unknown {
   }
 }
 
-/** A property with its name. */
-export const Term = ({ name, children }: { name: string; children: ReactNode }) => (
+/** A property with its name, and what comes after its value. */
+export const Term = <Value,>({
+  name,
+  label = name,
+  after,
+  ...editable
+}: Omit<EditableProps<Value>, 'label'> & { name: string; label?: string; after?: ReactNode }) => (
   <div className={css.term}>
     <dt>{name}</dt>
-    <dd>{children}</dd>
+    <dd>
+      <Editable label={label} {...editable} />
+      {after}
+    </dd>
   </div>
 );

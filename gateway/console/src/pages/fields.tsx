@@ -1,6 +1,7 @@
+import type { CustomField } from '@tocsin/sdk';
 import { useAccess } from '../api/hooks.ts';
-import type { CustomField } from '../api/types.ts';
 import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
+import { splitTexts } from '../ui/format.ts';
 import { NAME, ResourceList } from '../ui/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
 import { Badge, Check, Empty, Input, Select, TextArea } from '../ui/ui.tsx';
@@ -68,22 +69,18 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
       title={field === undefined ? 'New field' : `Edit ${field.name}`}
       initial={{
         name: field?.name ?? '',
-        type: field?.field_type ?? 'string',
+        field_type: field?.field_type ?? 'string',
         options: known.map(([value]) => value).join('\n'),
         currency: field?.config?.currency ?? 'USD',
-        isShown: field?.show_on_creation ?? true,
+        show_on_creation: field?.show_on_creation ?? true,
       }}
-      request={({ name, type, options, currency, isShown }) => {
-        const values = options
-          .split('\n')
-          .map((each) => each.trim())
-          .filter((each) => each !== '');
+      request={({ name, field_type: type, options, currency, show_on_creation }) => {
         const labels = new Map(known);
         const config = hasOptions(type)
           ? {
               config: {
                 ...field?.config,
-                options: values.map((value) => ({ value, label: labels.get(value) ?? value })),
+                options: splitTexts(options, '\n').map((value) => ({ value, label: labels.get(value) ?? value })),
               },
             }
           : type === 'monetary' && field === undefined
@@ -91,46 +88,34 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
             : {};
         return {
           ...saveTo('/custom-fields', field),
-          body: { name, show_on_creation: isShown, ...config, ...(field === undefined && { field_type: type }) },
+          body: { name, show_on_creation, ...config, ...(field === undefined && { field_type: type }) },
         };
       }}
       onClose={onClose}
     >
-      {(draft, set) => (
+      {(bind, draft) => (
         <>
-          <Input label="Name" name="name" value={draft.name} onChange={({ target }) => set({ name: target.value })} />
+          <Input label="Name" {...bind('name')} />
           {field === undefined && (
             <Select
               label="Type"
-              name="field_type"
               hint="It cannot be changed later."
               options={Object.entries(TYPES)}
-              value={draft.type}
-              onChange={({ target }) => set({ type: target.value as CustomField['field_type'] })}
+              {...bind('field_type')}
             />
           )}
-          {hasOptions(draft.type) && (
-            <TextArea
-              label="Options, one in each line"
-              name="config"
-              rows={4}
-              value={draft.options}
-              onChange={({ target }) => set({ options: target.value })}
-            />
+          {hasOptions(draft.field_type) && (
+            <TextArea label="Options, one in each line" rows={4} {...bind('options')} name="config" />
           )}
-          {draft.type === 'monetary' && field === undefined && (
+          {draft.field_type === 'monetary' && field === undefined && (
             <Input
               label="Currency"
               maxLength={3}
               value={draft.currency}
-              onChange={({ target }) => set({ currency: target.value.toUpperCase() })}
+              onValue={(text) => bind('currency').onValue(text.toUpperCase())}
             />
           )}
-          <Check
-            label="Ask for it when an incident is created"
-            checked={draft.isShown}
-            onChange={({ target }) => set({ isShown: target.checked })}
-          />
+          <Check label="Ask for it when an incident is created" {...bind('show_on_creation')} />
         </>
       )}
     </EditDialog>

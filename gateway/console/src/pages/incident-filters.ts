@@ -1,4 +1,5 @@
-import type { CustomField } from '../api/types.ts';
+import type { CustomField } from '@tocsin/sdk';
+import type { Options } from '../ui/ui.tsx';
 
 /** The list that somebody looks at, as the address has it. */
 export interface ListSearch {
@@ -80,7 +81,7 @@ export const filterParameters = ({ q, status, severity, service, team, fields = 
 });
 
 /** What a filter of a field can ask, with the words for it. */
-export const OPERATORS: Readonly<Partial<Record<CustomField['field_type'], readonly (readonly [string, string])[]>>> = {
+export const OPERATORS: Readonly<Record<string, Options>> = {
   string: [
     ['contains', 'contains'],
     ['is', 'is'],
@@ -115,7 +116,12 @@ export function filterValue(type: CustomField['field_type'], value: string): unk
   return type === 'multi_select' ? [value] : value;
 }
 
-export const optionsOf = ({ config }: CustomField): (readonly [string, string])[] =>
+export const YES_OR_NO: Options = [
+  ['true', 'yes'],
+  ['false', 'no'],
+];
+
+export const optionsOf = ({ config }: CustomField): Options =>
   (config?.options ?? []).map((each) =>
     typeof each === 'string' ? [each, each] : [each.value, each.label ?? each.value],
   );

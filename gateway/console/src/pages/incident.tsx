@@ -1,7 +1,7 @@
+import type { Incident } from '@tocsin/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccess, useConfiguration, useGet, useNameOf, useWrite } from '../api/hooks.ts';
-import type { Incident } from '../api/types.ts';
 import { formatDuration, plural } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { say } from '../ui/toast.tsx';
@@ -12,20 +12,19 @@ import {
   classes,
   Confirm,
   css as ui,
-  Dialog,
-  Form,
+  FormDialog,
   Loaded,
   SeverityBadge,
   StatusText,
   TextArea,
 } from '../ui/ui.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import { Changelog } from './changelog.tsx';
 import { Chat } from './chat.tsx';
 import { Details, FieldValues } from './details.tsx';
 import { areaEditor, Editable, textEditor } from './editable.tsx';
 import css from './incident.module.css';
 import { useSaveIncident } from './save-incident.tsx';
-import { isTyping } from './shell.tsx';
 import { Timeline } from './timeline.tsx';
 
 const route = getRouteApi('/incidents/$id');
@@ -162,16 +161,7 @@ function Verbs({ incident, isOver }: { incident: Incident; isOver: boolean }) {
       },
     );
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.key !== 'r' || isArchived) return;
-      event.preventDefault();
-      setAsked(isOver ? 'reopen' : 'resolve');
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [isOver, isArchived]);
-
+  useKeys({ r: !isArchived && (() => setAsked(isOver ? 'reopen' : 'resolve')) });
   const verbs: readonly Verb[] = isOver
     ? ['resolved', 'closed'].includes(incident.status)
       ? ['reopen']
@@ -202,36 +192,35 @@ function Verbs({ incident, isOver }: { incident: Incident; isOver: boolean }) {
           busy={change.isPending}
           error={change.error}
           onClose={close}
-          onConfirm={() => send('archive', {}, 'archived')}
+          onSubmit={() => send('archive', {}, 'archived')}
         >
           It leaves the lists with its {plural(incident.event_count, 'event')} and cannot be changed until it is
           restored.
         </Confirm>
       )}
       {asked !== undefined && asked !== 'archive' && (
-        <Dialog title={`${LABELS[asked]} ${incident.human_id}`} onClose={close}>
-          <Form
-            error={change.error}
-            label={LABELS[asked]}
-            busy={change.isPending}
-            onSubmit={() =>
-              send(
-                asked,
-                note.trim() === '' ? {} : { [NOTES[asked]]: note },
-                asked === 'reopen' ? 'open again' : `${asked}d`,
-              )
-            }
-            onClose={close}
-          >
-            <TextArea
-              label="Note for the timeline"
-              name={NOTES[asked]}
-              hint={HINTS[asked]}
-              value={note}
-              onChange={({ target }) => setNote(target.value)}
-            />
-          </Form>
-        </Dialog>
+        <FormDialog
+          title={`${LABELS[asked]} ${incident.human_id}`}
+          label={LABELS[asked]}
+          busy={change.isPending}
+          error={change.error}
+          onClose={close}
+          onSubmit={() =>
+            send(
+              asked,
+              note.trim() === '' ? {} : { [NOTES[asked]]: note },
+              asked === 'reopen' ? 'open again' : `${asked}d`,
+            )
+          }
+        >
+          <TextArea
+            label="Note for the timeline"
+            name={NOTES[asked]}
+            hint={HINTS[asked]}
+            value={note}
+            onValue={setNote}
+          />
+        </FormDialog>
       )}
     </div>
   );

@@ -1,8 +1,8 @@
+import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useConfiguration, useFields, useList, useNameOf, useServices, useTeams, refresh } from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
-import type { Incident, IncidentPage } from '../api/types.ts';
 import { formatDuration, formatValue, plural } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import {
@@ -10,20 +10,22 @@ import {
   Badge,
   Button,
   buttonClass,
+  choices,
   classes,
   css as ui,
   Empty,
   Loaded,
   More,
+  type Options,
   Page,
   Select,
   SeverityBadge,
   StatusText,
 } from '../ui/ui.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import { FieldFilterForm } from './field-filter.tsx';
 import { type ListSearch, listRequest, SORTS } from './incident-filters.ts';
 import css from './incidents.module.css';
-import { isTyping } from './shell.tsx';
 
 const route = getRouteApi('/');
 
@@ -34,20 +36,22 @@ export function IncidentsPage() {
   const search = route.useSearch();
   const navigate = useNavigate({ from: '/' });
   const { path, parameters } = listRequest(search);
-  const list = useList<IncidentPage>(path, parameters);
+  const list = useList<Incident, ListIncidentsReply>(path, 'incidents', parameters);
   const { news } = useLive();
   const change = (changes: Partial<ListSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
-  const rows = list.data?.pages.flatMap(({ incidents }) => incidents) ?? [];
-  const counts = list.data?.pages[0]?.collection_counts;
   const isFiltered = Object.keys(search).some((name) => !['view', 'sort', 'direction'].includes(name));
 
   useEffect(forgetNews, []);
-  useArrows();
+  useKeys({
+    j: () => focusRow(1),
+    k: () => focusRow(-1),
+    '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+  });
 
   return (
     <Page title="Incidents" actions={<SortSelect search={search} change={change} />}>
-      <Views search={search} counts={counts} change={change} />
+      <Views search={search} counts={list.data?.first.collection_counts} change={change} />
       <Filters search={search} change={change} />
       {news > 0 && (
         <p role="status" className={classes(ui.notice, css.news)}>
@@ -65,7 +69,7 @@ export function IncidentsPage() {
       )}
       <section className={ui.card} aria-label="Incidents" aria-busy={list.isFetching}>
         <Loaded query={list} rows={8}>
-          {() =>
+          {({ rows }) =>
             rows.length === 0 ? (
               <NoIncidents search={search} isFiltered={isFiltered} change={change} />
             ) : (
@@ -83,23 +87,11 @@ export function IncidentsPage() {
   );
 }
 
-/** j and k go through the rows, / to the search. */
-function useArrows() {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event)) return;
-      if (event.key === '/') {
-        event.preventDefault();
-        document.querySelector<HTMLInputElement>('input[type=search]')?.focus();
-      }
-      if (event.key !== 'j' && event.key !== 'k') return;
-      const links = [...document.querySelectorAll<HTMLElement>('[data-rows] a')];
-      const index = links.indexOf(document.activeElement as HTMLElement);
-      links[Math.max(0, Math.min(links.length - 1, index + (event.key === 'j' ? 1 : -1)))]?.focus();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
+/** Goes to a row that is `by` rows below. */
+function focusRow(by: number) {
+  const links = [...document.querySelectorAll<HTMLElement>('[data-rows] a')];
+  const index = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.max(0, Math.min(links.length - 1, index + by))]?.focus();
 }
 
 function Row({ incident }: { incident: Incident }) {
@@ -140,12 +132,23 @@ function Views({
   change,
 }: {
   search: ListSearch;
-  counts: IncidentPage['collection_counts'];
+  counts: ListIncidentsReply['collection_counts'];
   change: Change;
 }) {
   const { statuses } = useConfiguration();
-  const tab = (label: ReactNode, count: number | undefined, isCurrent: boolean, changes: Partial<ListSearch>) => (
-    <button type="button" className={css.tab} aria-pressed={isCurrent} onClick={() => change(changes)}>
+  const tab = (
+    label: string,
+    count: number | undefined,
+    isCurrent: boolean,
+    view: ListSearch['view'],
+    status?: string,
+  ) => (
+    <button
+      type="button"
+      className={css.tab}
+      aria-pressed={isCurrent}
+      onClick={() => change({ view, status: status === undefined ? undefined : [status] })}
+    >
       {label}
       {count !== undefined && <span className={css.count}>{count.toLocaleString('en')}</span>}
     </button>
@@ -153,23 +156,14 @@ function Views({
   const [only] = search.status ?? [];
   return (
     <div className={css.tabs} role="group" aria-label="Status">
-      {tab('Ongoing', counts?.ongoing, search.view === undefined && only === undefined, {
-        view: undefined,
-        status: undefined,
-      })}
+      {tab('Ongoing', counts?.ongoing, search.view === undefined && only === undefined, undefined)}
       {statuses.map(({ key, label }) => (
         <span key={key} className={css.each}>
-          {tab(label, counts?.by_status[key], only === key, { view: undefined, status: [key] })}
+          {tab(label, counts?.by_status[key], only === key, undefined, key)}
         </span>
       ))}
-      {tab('All', search.view === 'archived' ? undefined : counts?.all, search.view === 'all', {
-        view: 'all',
-        status: undefined,
-      })}
-      {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', {
-        view: 'archived',
-        status: undefined,
-      })}
+      {tab('All', search.view === 'archived' ? undefined : counts?.all, search.view === 'all', 'all')}
+      {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', 'archived')}
     </div>
   );
 }
@@ -187,23 +181,23 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
       <Select
         bare
         label="Severity"
-        options={[['', 'Any severity'], ...severities.map(({ key, label }) => [key, label] as const)]}
+        options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
         value={search.severity?.[0] ?? ''}
-        onChange={({ target: { value } }) => change({ severity: value === '' ? undefined : [value] })}
+        onValue={(value) => change({ severity: value === '' ? undefined : [value] })}
       />
       <Select
         bare
         label="Service"
-        options={[['', 'Any service'], ...services.map(({ slug, name }) => [slug, name] as const)]}
+        options={[['', 'Any service'], ...choices(services, 'slug', 'name')]}
         value={search.service ?? ''}
-        onChange={({ target: { value } }) => change({ service: value || undefined })}
+        onValue={(value) => change({ service: value || undefined })}
       />
       <Select
         bare
         label="Team"
-        options={[['', 'Any team'], ...teams.map(({ id, name }) => [String(id), name] as const)]}
-        value={search.team === undefined ? '' : String(search.team)}
-        onChange={({ target: { value } }) => change({ team: value === '' ? undefined : Number(value) })}
+        options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
+        value={String(search.team ?? '')}
+        onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
       />
       {fields.length > 0 && (
         <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
@@ -263,7 +257,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
 const SortSelect = ({ search, change }: { search: ListSearch; change: Change }) => {
   if (search.view === 'archived') return null;
   const value = `${search.sort ?? 'created_at'}${search.direction === 'asc' ? ':asc' : ''}`;
-  const options = SORTS.flatMap(([key, label]) => [
+  const options: Options = SORTS.flatMap(([key, label]) => [
     [key, key.endsWith('_at') ? `${label}, newest first` : `${label}, highest first`] as const,
     [`${key}:asc`, key.endsWith('_at') ? `${label}, oldest first` : `${label}, lowest first`] as const,
   ]);
@@ -273,8 +267,8 @@ const SortSelect = ({ search, change }: { search: ListSearch; change: Change }) 
       label="Order"
       options={options}
       value={value}
-      onChange={({ target }) => {
-        const [sort = '', direction] = target.value.split(':');
+      onValue={(next) => {
+        const [sort = '', direction] = next.split(':');
         change({
           sort: sort === 'created_at' ? undefined : (sort as ListSearch['sort']),
           direction: direction === 'asc' ? 'asc' : undefined,
@@ -286,10 +280,7 @@ const SortSelect = ({ search, change }: { search: ListSearch; change: Change }) 
 
 function NoIncidents({ search, isFiltered, change }: { search: ListSearch; isFiltered: boolean; change: Change }) {
   if (isFiltered) {
-    const none: Record<keyof ListSearch, undefined> = {
-      ...{ view: undefined, q: undefined, status: undefined, severity: undefined, service: undefined },
-      ...{ team: undefined, fields: undefined, sort: undefined, direction: undefined },
-    };
+    const none = Object.fromEntries(Object.keys(search).map((name) => [name, undefined]));
     return (
       <Empty
         title="No incident matches"

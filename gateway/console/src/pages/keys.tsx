@@ -1,12 +1,12 @@
+import type { ApiKey, Session } from '@tocsin/sdk';
 import { useState } from 'react';
 import { useMe, useNameOf, useWrite } from '../api/hooks.ts';
-import type { ApiKey, Session } from '../api/types.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
 import { sayError } from '../ui/toast.tsx';
-import { Ago, Badge, Button, Check, Confirm, css as ui, Empty, Input, Page, SecretDialog } from '../ui/ui.tsx';
+import { Ago, Badge, Button, Checks, Confirm, css as ui, Empty, Input, Page, SecretDialog } from '../ui/ui.tsx';
 
 const KEYS = '/settings/api-keys';
 const SESSIONS = '/settings/sessions';
@@ -95,7 +95,7 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
           busy={act.isPending}
           error={act.error}
           onClose={() => setRevoked(undefined)}
-          onConfirm={() => send(revoked, 'revoke')}
+          onSubmit={() => send(revoked, 'revoke')}
         >
           Programs with this key are refused within a second. This cannot be undone.
         </Confirm>
@@ -115,28 +115,12 @@ function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClos
       onDone={({ token }) => onToken(token)}
       onClose={onClose}
     >
-      {(draft, set) => (
+      {(bind) => (
         <>
-          <Input
-            label="What is it for?"
-            name="name"
-            value={draft.name}
-            onChange={({ target }) => set({ name: target.value })}
-          />
+          <Input label="What is it for?" {...bind('name')} />
           <fieldset className={ui.scopes}>
             <legend className={ui.label}>It may</legend>
-            {scopes.map((scope) => (
-              <Check
-                key={scope}
-                label={<code>{scope}</code>}
-                checked={draft.scopes.includes(scope)}
-                onChange={({ target }) =>
-                  set({
-                    scopes: target.checked ? [...draft.scopes, scope] : draft.scopes.filter((each) => each !== scope),
-                  })
-                }
-              />
-            ))}
+            <Checks options={scopes.map((scope) => [scope, <code key={scope}>{scope}</code>])} {...bind('scopes')} />
           </fieldset>
         </>
       )}

@@ -1,7 +1,7 @@
+import type { Incident } from '@tocsin/sdk';
 import { useState } from 'react';
 import { ApiError, read, write } from '../api/client.ts';
 import { queryClient, refresh, useNameOf } from '../api/hooks.ts';
-import type { Incident } from '../api/types.ts';
 import { formatName, formatValue } from '../ui/format.ts';
 import { Button, css as ui, Dialog } from '../ui/ui.tsx';
 

@@ -1,10 +1,12 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { useAccess, useMe, useWrite } from '../api/hooks.ts';
 import { startLive, useLive } from '../api/live.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { createStore } from '../ui/store.ts';
 import { sayError, Toasts } from '../ui/toast.tsx';
 import { Button, classes, css as ui, Loaded } from '../ui/ui.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import { DeclareDialog } from './declare.tsx';
 import css from './shell.module.css';
 import { SignedOut } from './signed-out.tsx';
@@ -31,22 +33,8 @@ const PLACES = [
   ],
 ] as const satisfies readonly (readonly [string | undefined, readonly (readonly [string, string, IconName])[]])[];
 
-/** Whether a key press belongs to a field and not to the page. */
-export const isTyping = ({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =>
-  ctrlKey ||
-  metaKey ||
-  altKey ||
-  document.querySelector('dialog[open]') !== null ||
-  (target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-
-const subscribeOnline = (listener: () => void) => {
-  window.addEventListener('online', listener);
-  window.addEventListener('offline', listener);
-  return () => {
-    window.removeEventListener('online', listener);
-    window.removeEventListener('offline', listener);
-  };
-};
+const online = createStore(navigator.onLine);
+for (const type of ['online', 'offline']) window.addEventListener(type, () => online.set(navigator.onLine));
 
 export function Shell() {
   const me = useMe();
@@ -54,20 +42,12 @@ export function Shell() {
   const [isDeclaring, setDeclaring] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const isOnline = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
+  const isOnline = online.useValue();
   const isSignedIn = me.data !== undefined && me.error?.status !== 401;
 
   useEffect(() => setOpen(false), [path]);
   useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.key !== 'c' || !canRespond) return;
-      event.preventDefault();
-      setDeclaring(true);
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [canRespond]);
+  useKeys({ c: canRespond && (() => setDeclaring(true)) });
 
   if (me.error?.status === 401) return <SignedOut />;
   return (

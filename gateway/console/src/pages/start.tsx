@@ -1,7 +1,7 @@
+import type { Webhook } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccess, useGet, usePeople, useServices } from '../api/hooks.ts';
-import type { Webhook } from '../api/types.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Badge, buttonClass, Card, classes, css as ui, Page } from '../ui/ui.tsx';
 import css from './start.module.css';

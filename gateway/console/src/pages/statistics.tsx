@@ -1,10 +1,10 @@
+import type { IncidentStatistics } from '@tocsin/sdk';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { query } from '../api/client.ts';
 import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
-import type { Durations, Measured, Statistics } from '../api/types.ts';
 import { formatBucket, formatDuration, plural } from '../ui/format.ts';
-import { Card, css as ui, Empty, Loaded, Page, Select, useSeverityRank } from '../ui/ui.tsx';
+import { Card, choices, css as ui, Empty, Loaded, Page, Select, useSeverityRank } from '../ui/ui.tsx';
 import css from './statistics.module.css';
 
 interface StatisticsSearch {
@@ -30,6 +30,8 @@ export function readStatisticsSearch(search: Record<string, unknown>): Statistic
   };
 }
 
+type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
+
 const route = getRouteApi('/statistics');
 const DAY = 86_400_000;
 
@@ -41,7 +43,7 @@ export function StatisticsPage() {
   // The same for the whole visit: another time would be another request with each drawing.
   const [today] = useState(() => Math.floor(Date.now() / DAY) * DAY);
   const from = new Date(today - (days - 1) * DAY).toISOString();
-  const request = useGet<{ statistics: Statistics }>(
+  const request = useGet<{ statistics: IncidentStatistics }>(
     `/incidents/statistics${query({ bucket, created_from: from, severity })}`,
   );
   const change = (search: StatisticsSearch) =>
@@ -55,16 +57,16 @@ export function StatisticsPage() {
           <Select
             bare
             label="Severity"
-            options={[['', 'Any severity'], ...severities.map(({ key, label }) => [key, label] as const)]}
+            options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
             value={severity ?? ''}
-            onChange={({ target: { value } }) => change({ severity: value || undefined })}
+            onValue={(value) => change({ severity: value || undefined })}
           />
           <Select
             bare
             label="Span"
-            options={Object.entries(SPANS).map(([key, [label]]) => [key, label])}
+            options={Object.entries(SPANS).map(([key, [label]]) => [key as Span, label])}
             value={span}
-            onChange={({ target }) => change({ span: target.value as Span })}
+            onValue={(value) => change({ span: value })}
           />
         </>
       }
@@ -76,7 +78,7 @@ export function StatisticsPage() {
   );
 }
 
-function Pictures({ statistics }: { statistics: Statistics }) {
+function Pictures({ statistics }: { statistics: IncidentStatistics }) {
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
   const total = statistics.buckets.reduce((sum, { incidents }) => sum + incidents, 0);
@@ -122,7 +124,7 @@ const AXIS = 32;
 const MAX_LABELS = 8;
 
 /** Incidents by bucket, a part of the bar for each severity: the most severe one below, where it is compared best. */
-function Bars({ statistics: { bucket, buckets }, total }: { statistics: Statistics; total: number }) {
+function Bars({ statistics: { bucket, buckets }, total }: { statistics: IncidentStatistics; total: number }) {
   const { severities } = useConfiguration();
   const rankOf = useSeverityRank();
   const keys = [
@@ -280,7 +282,7 @@ function DurationChart({
               </tr>
             </thead>
             <tbody>
-              {known.map((row: Durations & { name: string }) => (
+              {known.map((row) => (
                 <tr key={row.name}>
                   <th scope="row" className={css.name}>
                     {row.name}

@@ -1,6 +1,6 @@
+import type { Team, TeamMember } from '@tocsin/sdk';
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccess, useGet, useMembers, usePeople } from '../api/hooks.ts';
-import type { Member, Team } from '../api/types.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
@@ -19,7 +19,7 @@ export function TeamPage() {
   return (
     <Loaded query={query} heading="h1">
       {({ team: { name, archived_at: archived } }) => (
-        <ResourceList<Member>
+        <ResourceList<TeamMember>
           title={name}
           lead={
             archived === undefined
@@ -43,7 +43,15 @@ export function TeamPage() {
   );
 }
 
-function MemberDialog({ path, member, onClose }: { path: string; member: Member | undefined; onClose: () => void }) {
+function MemberDialog({
+  path,
+  member,
+  onClose,
+}: {
+  path: string;
+  member: TeamMember | undefined;
+  onClose: () => void;
+}) {
   const { data: people = [] } = usePeople();
   const { data: members = [] } = useMembers(path);
   const others = people.filter(({ id, active }) => active && members.every(({ user_id: user }) => user !== id));
@@ -51,37 +59,33 @@ function MemberDialog({ path, member, onClose }: { path: string; member: Member 
     <EditDialog
       title={member === undefined ? 'Add a member' : `Edit ${member.name}`}
       label={member === undefined ? 'Add' : 'Save'}
-      initial={{ user: '', role: member?.role ?? 'member' }}
-      request={({ user, role }) =>
+      initial={{ user_id: '', role: member?.role ?? 'member' }}
+      request={({ user_id: user, role }) =>
         member === undefined
           ? { path, body: { user_id: Number(user) || undefined, role } }
           : { method: 'PATCH', path: `${path}/${member.user_id}`, body: { role } }
       }
       onClose={onClose}
     >
-      {(draft, set) => (
+      {(bind) => (
         <>
           {member === undefined && (
             <Select
               label="Who?"
-              name="user_id"
               options={[
                 ['', 'Choose somebody'],
                 ...others.map(({ id, name, email }) => [String(id), `${name}, ${email}`] as const),
               ]}
-              value={draft.user}
-              onChange={({ target }) => set({ user: target.value })}
+              {...bind('user_id')}
             />
           )}
           <Select
             label="Role"
-            name="role"
             options={[
               ['member', 'Member'],
               ['lead', 'Lead'],
             ]}
-            value={draft.role}
-            onChange={({ target }) => set({ role: target.value as Member['role'] })}
+            {...bind('role')}
           />
         </>
       )}

@@ -1,28 +1,41 @@
-import { useEffect, useRef, useState } from 'react';
+import type { TimelineEvent } from '@tocsin/sdk';
+import { useRef, useState } from 'react';
 import { useList, useNameOf, useWrite } from '../api/hooks.ts';
-import type { Pagination, TimelineEvent } from '../api/types.ts';
 import { formatClock, formatDay, formatName } from '../ui/format.ts';
 import { sayError } from '../ui/toast.tsx';
-import { Badge, Button, Check, classes, Confirm, css as ui, Empty, Input, Loaded, More, TextArea } from '../ui/ui.tsx';
+import {
+  Badge,
+  Button,
+  Check,
+  classes,
+  Confirm,
+  css as ui,
+  Empty,
+  Fault,
+  Input,
+  Loaded,
+  More,
+  TextArea,
+} from '../ui/ui.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import css from './incident.module.css';
-import { isTyping } from './shell.tsx';
-
-interface Page {
-  events: TimelineEvent[];
-  pagination: Pagination;
-}
 
 export function Timeline({ incidentId, canEdit }: { incidentId: number; canEdit: boolean }) {
   const path = `/incidents/${incidentId}/timeline`;
   const [keyOnly, setKeyOnly] = useState(false);
   const [text, setText] = useState('');
-  const list = useList<Page>(path, { order: 'desc', limit: 30, key_only: keyOnly || undefined, q: text });
+  const list = useList<TimelineEvent>(path, 'events', {
+    order: 'desc',
+    limit: 30,
+    key_only: keyOnly || undefined,
+    q: text,
+  });
   const isFiltered = keyOnly || text !== '';
   return (
     <div className={ui.stack}>
       {canEdit && <Composer incidentId={incidentId} />}
       <div className={ui.row}>
-        <Check label="Key events only" checked={keyOnly} onChange={({ target }) => setKeyOnly(target.checked)} />
+        <Check label="Key events only" value={keyOnly} onValue={setKeyOnly} />
         <div className={css.find}>
           <Input
             bare
@@ -30,13 +43,12 @@ export function Timeline({ incidentId, canEdit }: { incidentId: number; canEdit:
             type="search"
             placeholder="Search the timeline"
             value={text}
-            onChange={({ target }) => setText(target.value)}
+            onValue={setText}
           />
         </div>
       </div>
       <Loaded query={list}>
-        {({ pages }) => {
-          const events = pages.flatMap((page) => page.events);
+        {({ rows: events }) => {
           if (events.length === 0) {
             return isFiltered ? (
               <Empty title="No event matches" icon="search" />
@@ -74,15 +86,7 @@ function Composer({ incidentId }: { incidentId: number }) {
   const [isKey, setKey] = useState(false);
   const sent = useRef({ text: '', key: '' });
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.key !== 'n') return;
-      event.preventDefault();
-      form.current?.querySelector('textarea')?.focus();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
+  useKeys({ n: () => form.current?.querySelector('textarea')?.focus() });
   const submit = () => {
     if (body.trim() === '' || add.isPending) return;
     // Sent again, the same text is the same event.
@@ -113,19 +117,15 @@ function Composer({ incidentId }: { incidentId: number }) {
         placeholder="What happened?"
         rows={2}
         value={body}
-        onChange={({ target }) => setBody(target.value)}
+        onValue={setBody}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-      {add.error && (
-        <p role="alert" className={ui.fault}>
-          {add.error.message}
-        </p>
-      )}
+      <Fault>{add.error?.message}</Fault>
       <div className={classes(ui.row, css.compose)}>
-        <Check label="Key event" checked={isKey} onChange={({ target }) => setKey(target.checked)} />
+        <Check label="Key event" value={isKey} onValue={setKey} />
         <span className={classes(ui.hint, css.keys)}>Ctrl+Enter adds it</span>
         <Button type="submit" kind="primary" small busy={add.isPending} disabled={body.trim() === ''}>
           Add
@@ -183,20 +183,12 @@ function Event({ event, incidentId, canEdit }: { event: TimelineEvent; incidentI
             patch({ body: draft });
           }}
         >
-          <TextArea
-            bare
-            label="Text of the event"
-            autoFocus
-            value={draft}
-            onChange={({ target }) => setDraft(target.value)}
-          />
-          {change.error && (
-            <p role="alert" className={ui.fault}>
-              {change.error.status === 412
-                ? 'Somebody changed this event meanwhile. Cancel, and look at their text.'
-                : change.error.message}
-            </p>
-          )}
+          <TextArea bare label="Text of the event" autoFocus value={draft} onValue={setDraft} />
+          <Fault>
+            {change.error?.status === 412
+              ? 'Somebody changed this event meanwhile. Cancel, and look at their text.'
+              : change.error?.message}
+          </Fault>
           <div className={ui.row}>
             <Button type="submit" kind="primary" small busy={change.isPending}>
               Save
@@ -214,7 +206,7 @@ function Event({ event, incidentId, canEdit }: { event: TimelineEvent; incidentI
           busy={change.isPending}
           error={change.error}
           onClose={() => setDeleting(false)}
-          onConfirm={() => change.mutate({ method: 'DELETE', path }, { onSuccess: () => setDeleting(false) })}
+          onSubmit={() => change.mutate({ method: 'DELETE', path }, { onSuccess: () => setDeleting(false) })}
         >
           {event.body.slice(0, 200)}
         </Confirm>

@@ -1,5 +1,5 @@
+import type { User } from '@tocsin/sdk';
 import { useAccess } from '../api/hooks.ts';
-import { type Role, ROLES, type User } from '../api/types.ts';
 import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
@@ -7,6 +7,8 @@ import { Named } from '../ui/table.tsx';
 import { Badge, Check, css as ui, Input, Select } from '../ui/ui.tsx';
 
 const PATH = '/settings/users';
+/** From the one that may most. */
+const ROLES: readonly User['role'][] = ['owner', 'admin', 'manager', 'member', 'viewer'];
 
 export function UsersPage() {
   const { canManage, user: own } = useAccess();
@@ -57,31 +59,19 @@ function UserDialog({ user, onClose }: { user: User | undefined; onClose: () => 
       })}
       onClose={onClose}
     >
-      {(draft, set) => (
+      {(bind) => (
         <>
-          <Input label="Name" name="name" value={draft.name} onChange={({ target }) => set({ name: target.value })} />
+          <Input label="Name" {...bind('name')} />
           {user === undefined && (
             <Input
               label="Email"
-              name="email"
               type="email"
               hint="An operator makes the link that signs them in."
-              value={draft.email}
-              onChange={({ target }) => set({ email: target.value })}
+              {...bind('email')}
             />
           )}
-          <Select
-            label="Role"
-            name="role"
-            options={roles.map((role) => [role, formatName(role)])}
-            value={draft.role}
-            onChange={({ target }) => set({ role: target.value as Role })}
-          />
-          <Check
-            label="Responder seat: may change incidents"
-            checked={draft.isResponder}
-            onChange={({ target }) => set({ isResponder: target.checked })}
-          />
+          <Select label="Role" options={roles.map((role) => [role, formatName(role)])} {...bind('role')} />
+          <Check label="Responder seat: may change incidents" {...bind('isResponder')} />
         </>
       )}
     </EditDialog>

@@ -1,6 +1,6 @@
+import type { Webhook } from '@tocsin/sdk';
 import { useState } from 'react';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
-import type { Webhook } from '../api/types.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { Named, Table } from '../ui/table.tsx';
 import { say, sayError } from '../ui/toast.tsx';
@@ -20,7 +20,10 @@ import {
 } from '../ui/ui.tsx';
 
 const PATH = '/settings/webhooks';
-const TONES = { active: 'good', paused: 'warn', revoked: 'plain' } as const;
+const TONES = new Map<string, 'good' | 'warn'>([
+  ['active', 'good'],
+  ['paused', 'warn'],
+]);
 
 /** Why a subscription is as it is, and what to do. */
 function reasonOf({ status, last_success_at: success, last_failure_at: failure }: Webhook): string {
@@ -38,11 +41,7 @@ export function WebhooksPage() {
   const [secret, setSecret] = useState<string>();
   const list = useGet<{ webhooks: Webhook[] }>(PATH, { enabled: canManage });
   if (user !== undefined && !canManage) {
-    return (
-      <Page title="Webhooks">
-        <NoPermission what="manage webhooks" />
-      </Page>
-    );
+    return <NoPermission title="Webhooks" what="manage webhooks" />;
   }
   return (
     <Page
@@ -69,7 +68,7 @@ export function WebhooksPage() {
                     'State',
                     (webhook) => (
                       <>
-                        <Badge tone={TONES[webhook.status]}>{webhook.status}</Badge>
+                        <Badge tone={TONES.get(webhook.status)}>{webhook.status}</Badge>
                         <p className={ui.muted}>{reasonOf(webhook)}</p>
                       </>
                     ),
@@ -94,23 +93,10 @@ export function WebhooksPage() {
           onDone={(reply) => setSecret(reply.secret)}
           onClose={() => setCreating(false)}
         >
-          {(draft, set) => (
+          {(bind) => (
             <>
-              <Input
-                label="Address"
-                name="url"
-                type="url"
-                placeholder="https://hooks.example.com/tocsin"
-                value={draft.url}
-                onChange={({ target }) => set({ url: target.value })}
-              />
-              <Input
-                label="Name"
-                name="name"
-                hint="To tell it from others; it cannot be changed."
-                value={draft.name}
-                onChange={({ target }) => set({ name: target.value })}
-              />
+              <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
+              <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
             </>
           )}
         </EditDialog>
@@ -162,7 +148,7 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
           busy={act.isPending}
           error={null}
           onClose={() => setRevoking(false)}
-          onConfirm={() => send('revoke')}
+          onSubmit={() => send('revoke')}
         >
           {webhook.name ?? webhook.url} gets nothing any more. This cannot be undone.
         </Confirm>

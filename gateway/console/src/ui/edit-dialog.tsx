@@ -1,11 +1,16 @@
 import { type ReactNode, useState } from 'react';
 import type { Write } from '../api/client.ts';
 import { listOf, refresh, useWrite } from '../api/hooks.ts';
-import { Dialog, Form } from './ui.tsx';
+import { FormDialog } from './ui.tsx';
 
 /** The request that creates a resource in a list, or changes one on the revision that is shown. */
 export const saveTo = (path: string, row: { id: number; revision: number } | undefined): Write =>
   row === undefined ? { path } : { method: 'PATCH', path: `${path}/${row.id}`, revision: row.revision };
+
+/** Binds a control to a property of the draft. */
+type Bind<Draft> = <Name extends keyof Draft & string>(
+  name: Name,
+) => { name: Name; value: Draft[Name]; onValue: (value: Draft[Name]) => void };
 
 /**
  * A dialogue that creates or changes one resource.
@@ -26,7 +31,7 @@ export function EditDialog<Draft, Reply>({
   label?: string;
   onDone?: (reply: Reply) => void;
   onClose: () => void;
-  children: (draft: Draft, set: (change: Partial<Draft>) => void) => ReactNode;
+  children: (bind: Bind<Draft>, draft: Draft) => ReactNode;
 }) {
   const [draft, setDraft] = useState(initial);
   const write = useWrite<Reply>();
@@ -41,12 +46,22 @@ export function EditDialog<Draft, Reply>({
       },
     });
   };
+  const bind: Bind<Draft> = (name) => ({
+    name,
+    value: draft[name],
+    onValue: (value) => setDraft({ ...draft, [name]: value }),
+  });
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form error={write.error} label={label} busy={write.isPending} onSubmit={submit} onClose={onClose}>
-        {write.error?.status === 412 && <p>Somebody changed it meanwhile. Close this, and look at their version.</p>}
-        {children(draft, (change) => setDraft({ ...draft, ...change }))}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      error={write.error}
+      label={label}
+      busy={write.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {write.error?.status === 412 && <p>Somebody changed it meanwhile. Close this, and look at their version.</p>}
+      {children(bind, draft)}
+    </FormDialog>
   );
 }

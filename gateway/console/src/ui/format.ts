@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { createStore } from './store.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
@@ -60,6 +60,12 @@ export function formatValue(value: unknown): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) ? formatTime(text) : text;
 }
 
+export const splitTexts = (text: string, separator: string): string[] =>
+  text
+    .split(separator)
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
 /** The value of a field of date and time, in the time zone of the browser. */
 export const toLocalInput = (time: string | null): string => {
   if (time === null || time === '') return '';
@@ -68,19 +74,7 @@ export const toLocalInput = (time: string | null): string => {
 };
 export const fromLocalInput = (text: string): string | null => (text === '' ? null : new Date(text).toISOString());
 
-let now = Date.now();
-const tickers = new Set<() => void>();
-setInterval(() => {
-  now = Date.now();
-  for (const tick of tickers) tick();
-}, 30_000);
-
 /** The time, twice a minute. */
-export const useNow = (): number =>
-  useSyncExternalStore(
-    (tick) => {
-      tickers.add(tick);
-      return () => void tickers.delete(tick);
-    },
-    () => now,
-  );
+const now = createStore(Date.now());
+setInterval(() => now.set(Date.now()), 30_000);
+export const useNow = now.useValue;

@@ -2,7 +2,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Write } from '../api/client.ts';
 import { listOf, useList, useWrite } from '../api/hooks.ts';
-import type { Pagination } from '../api/types.ts';
 import { type Columns, Named, Table } from './table.tsx';
 import { sayError } from './toast.tsx';
 import { Badge, Button, Card, Check, Empty, Input, Loaded, More, Page } from './ui.tsx';
@@ -63,10 +62,7 @@ export function ResourceList<Row extends Resource>({
   const [hasArchived, setHasArchived] = useArchived(property);
   const [edited, setEdited] = useState<Row | 'new'>();
   const write = useWrite(listOf(path));
-  const list = useList<Record<string, unknown> & { pagination: Pagination }>(path, {
-    q: text,
-    include_archived: hasArchived || undefined,
-  });
+  const list = useList<Row>(path, property, { q: text, include_archived: hasArchived || undefined });
   const archiveOrRestore = (row: Row): readonly [string, Write] =>
     row.archived_at === undefined
       ? ['Archive', { method: 'DELETE', path: `${path}/${idOf(row)}` }]
@@ -88,19 +84,8 @@ export function ResourceList<Row extends Resource>({
   };
   const head = (
     <>
-      {!act && !actions && (
-        <Check label="Show archived" checked={hasArchived} onChange={({ target }) => setHasArchived(target.checked)} />
-      )}
-      {search && (
-        <Input
-          bare
-          label={search.label}
-          type="search"
-          placeholder="Search"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      )}
+      {!act && !actions && <Check label="Show archived" value={hasArchived} onValue={setHasArchived} />}
+      {search && <Input bare label={search.label} type="search" placeholder="Search" value={text} onValue={setText} />}
       {create && canChange && (
         <Button
           kind={lead === undefined ? 'normal' : 'primary'}
@@ -116,8 +101,7 @@ export function ResourceList<Row extends Resource>({
   const body = (
     <>
       <Loaded query={list}>
-        {({ pages }) => {
-          const rows = pages.flatMap((page) => page[property] as Row[]);
+        {({ rows }) => {
           if (rows.length === 0) return search && text !== '' ? <Empty title={search.none} icon="search" /> : empty;
           return <Table columns={columns} rows={rows} keyOf={idOf} actions={canChange && (actions ?? buttons)} />;
         }}

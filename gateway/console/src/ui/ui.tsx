@@ -12,7 +12,7 @@ import {
   useState,
 } from 'react';
 import { ApiError } from '../api/client.ts';
-import { useConfiguration } from '../api/hooks.ts';
+import { useConfiguration, useServices } from '../api/hooks.ts';
 import { formatAgo, formatTime, useNow } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 import css from './ui.module.css';
@@ -48,8 +48,9 @@ export function Button({
 /** The field that the server refused, for the fields of a form. */
 const Refused = createContext<ApiError | null>(null);
 
-interface FieldProps {
+interface FieldProps<Value extends string = string> {
   label: string;
+  onValue?: (value: Value) => void;
   /** As the API names it. */
   name?: string;
   hint?: string;
@@ -86,32 +87,40 @@ function useFieldProps({ label, name, hint, bare }: FieldProps) {
   };
 }
 
-export function Input({ label, name, hint, bare, ...rest }: ComponentProps<'input'> & FieldProps) {
+export function Input({ label, name, hint, bare, onValue, ...rest }: ComponentProps<'input'> & FieldProps) {
   const { props, wrap } = useFieldProps({ label, name, hint, bare });
-  return wrap(<input autoComplete="off" {...props} {...rest} />);
+  return wrap(<input autoComplete="off" {...props} onChange={({ target }) => onValue?.(target.value)} {...rest} />);
 }
 
-export function TextArea({ label, name, hint, bare, ...rest }: ComponentProps<'textarea'> & FieldProps) {
+export function TextArea({ label, name, hint, bare, onValue, ...rest }: ComponentProps<'textarea'> & FieldProps) {
   const { props, wrap } = useFieldProps({ label, name, hint, bare });
-  return wrap(<textarea rows={3} {...props} {...rest} />);
+  return wrap(<textarea rows={3} {...props} onChange={({ target }) => onValue?.(target.value)} {...rest} />);
 }
 
 /** Values with their names for people. */
-export type Options = readonly (readonly [value: string, label: string])[];
+export type Options<Value extends string = string> = readonly (readonly [value: Value, label: string])[];
 
-export function Select({
+/** Rows of the API as options. */
+export const choices = <Key extends string, Label extends string>(
+  rows: readonly (Record<Key, string | number> & Record<Label, string>)[],
+  key: Key,
+  label: Label,
+): Options => rows.map((row) => [String(row[key]), row[label]]);
+
+export function Select<Value extends string>({
   label,
   name,
   hint,
   bare,
   options,
-  ...rest
-}: ComponentProps<'select'> & FieldProps & { options: Options }) {
+  value: chosen,
+  onValue,
+}: FieldProps<Value> & { options: Options<Value>; value: Value }) {
   const { props, wrap } = useFieldProps({ label, name, hint, bare });
-  const isUnknown = rest.value !== undefined && options.every(([value]) => value !== rest.value);
+  const isUnknown = options.every(([value]) => value !== chosen);
   return wrap(
-    <select {...props} {...rest}>
-      {isUnknown && <option value={String(rest.value)}>{String(rest.value)}</option>}
+    <select {...props} value={chosen} onChange={({ target }) => onValue?.(target.value as Value)}>
+      {isUnknown && <option value={chosen}>{chosen}</option>}
       {options.map(([value, text]) => (
         <option key={value} value={value}>
           {text}
@@ -121,22 +130,51 @@ export function Select({
   );
 }
 
-export const Check = ({ label, ...rest }: ComponentProps<'input'> & { label: ReactNode }) => (
+export const Check = ({
+  label,
+  value,
+  onValue,
+  disabled,
+}: {
+  label: ReactNode;
+  value: boolean;
+  onValue: (value: boolean) => void;
+  disabled?: boolean;
+}) => (
   <label className={css.check}>
-    <input type="checkbox" {...rest} />
+    <input type="checkbox" checked={value} disabled={disabled} onChange={({ target }) => onValue(target.checked)} />
     {label}
   </label>
 );
 
-/** The form of a dialogue. A refusal is shown at the field that it names, or else above the buttons. */
-export function Form({
-  error,
-  label,
-  onSubmit,
-  onClose,
-  children,
-  ...state
+/** Which of a few values are chosen. */
+export const Checks = ({
+  options,
+  value,
+  onValue,
 }: {
+  options: readonly (readonly [value: string, label: ReactNode])[];
+  value: readonly string[];
+  onValue: (value: string[]) => void;
+}) =>
+  options.map(([key, label]) => (
+    <Check
+      key={key}
+      label={label}
+      value={value.includes(key)}
+      onValue={(isChosen) => onValue(isChosen ? [...value, key] : value.filter((each) => each !== key))}
+    />
+  ));
+
+/** Why something failed; screen readers say it at once. */
+export const Fault = ({ children }: { children: ReactNode }) =>
+  children && (
+    <p role="alert" className={css.fault}>
+      {children}
+    </p>
+  );
+
+interface FormProps {
   error: ApiError | null;
   /** What the button says that submits. */
   label: string;
@@ -145,7 +183,10 @@ export function Form({
   onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
-}) {
+}
+
+/** The form of a dialogue. A refusal is shown at the field that it names, or else above the buttons. */
+function Form({ error, label, onSubmit, onClose, children, ...state }: FormProps) {
   return (
     <Refused.Provider value={error}>
       <form
@@ -157,11 +198,7 @@ export function Form({
         }}
       >
         {children}
-        {error && (
-          <p role="alert" className={css.fault}>
-            {error.field === undefined ? error.message : `${error.field}: ${error.message}`}
-          </p>
-        )}
+        <Fault>{error && (error.field === undefined ? error.message : `${error.field}: ${error.message}`)}</Fault>
         <div className={css.actions}>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" {...state}>
@@ -193,6 +230,12 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     </dialog>
   );
 }
+
+export const FormDialog = ({ title, ...form }: FormProps & { title: string }) => (
+  <Dialog title={title} onClose={form.onClose}>
+    <Form {...form} />
+  </Dialog>
+);
 
 export const SEVERITY_COLOURS = 4;
 
@@ -227,6 +270,17 @@ export function StatusText({ value }: { value: string }) {
     </span>
   );
 }
+
+/** The services that an input with this list suggests. */
+export const ServiceNames = ({ id }: { id: string }) => (
+  <datalist id={id}>
+    {useServices().data?.map(({ slug, name }) => (
+      <option key={slug} value={slug}>
+        {name}
+      </option>
+    ))}
+  </datalist>
+);
 
 export const Badge = ({
   tone = 'plain',
@@ -327,12 +381,15 @@ export const Loading = ({ rows = 5 }: { rows?: number }) => (
   </div>
 );
 
-export const NoPermission = ({ what }: { what: string }) => (
-  <Card>
-    <Empty title="You cannot see this page" icon="lock">
-      {`Only owners and admins of the workspace ${what}. Ask one of them.`}
-    </Empty>
-  </Card>
+/** A page that only some people see. */
+export const NoPermission = ({ title, what }: { title: string; what: string }) => (
+  <Page title={title}>
+    <Card>
+      <Empty title="You cannot see this page" icon="lock">
+        {`Only owners and admins of the workspace ${what}. Ask one of them.`}
+      </Empty>
+    </Card>
+  </Page>
 );
 
 /** What a query shows: its data, or why there are none. Data that were read before stay while others are read. */
@@ -426,30 +483,10 @@ export function SecretDialog({
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({
-  title,
-  children,
-  label,
-  busy,
-  error,
-  onConfirm,
-  onClose,
-}: {
-  title: string;
-  children: ReactNode;
-  label: string;
-  busy: boolean;
-  error: ApiError | null;
-  onConfirm: () => void;
-  onClose: () => void;
-}) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form error={error} label={label} busy={busy} onSubmit={onConfirm} onClose={onClose}>
-        <p>{children}</p>
-      </Form>
-    </Dialog>
-  );
-}
+export const Confirm = ({ children, ...form }: ComponentProps<typeof FormDialog>) => (
+  <FormDialog {...form}>
+    <p>{children}</p>
+  </FormDialog>
+);
 
 export { css };
