@@ -1,5 +1,6 @@
 import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Scope } from '@tocsin/contracts';
 import { idleSince } from '../domain/session.ts';
 
@@ -35,20 +36,22 @@ export interface OwnedKey extends ApiKey {
   ownerActive: boolean;
 }
 
-interface Row {
-  id: number;
-  kind: KeyKind;
-  user_id: number;
-  revision: number;
-  name: string;
-  token_shown: string;
-  scopes: Scope[];
-  expires_at: Instant | null;
-  revoked_at: Instant | null;
-  created_at: Instant;
-  last_used_at: Instant | null;
-  replaced_by: number | null;
-}
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  kind: column('kind', 'text'),
+  userId: column('user_id', 'bigint'),
+  revision: column('revision', 'integer'),
+  name: column('name', 'text'),
+  shown: column('token_shown', 'text'),
+  scopes: column('scopes', 'text[]'),
+  expiresAt: column('expires_at', 'timestamptz'),
+  revokedAt: column('revoked_at', 'timestamptz'),
+  createdAt: column('created_at', 'timestamptz'),
+  lastUsedAt: column('last_used_at', 'timestamptz'),
+  replacedBy: column('replaced_by', 'bigint'),
+} as const satisfies ColumnsOf<ApiKey>;
+type Row = RowOf<ApiKey, typeof COLUMNS>;
+const { names: NAMES, toEntity: fromRow, toRow } = rowMapping<ApiKey, typeof COLUMNS>(COLUMNS);
 
 interface OwnedRow extends Row {
   workspace_id: number;
@@ -56,21 +59,6 @@ interface OwnedRow extends Row {
   user: string;
   owner_active: boolean;
 }
-
-const COLUMNS = [
-  'id',
-  'kind',
-  'user_id',
-  'revision',
-  'name',
-  'token_shown',
-  'scopes',
-  'expires_at',
-  'revoked_at',
-  'created_at',
-  'last_used_at',
-  'replaced_by',
-] as const;
 
 /** A key of a list, with the key of its order. */
 export type ListedKey = ApiKey & { sortKey: string };
@@ -81,7 +69,7 @@ export interface KeyPosition {
   id: number;
 }
 
-const COLUMNS_OF_K = COLUMNS.map((column) => `k.${column}`);
+const NAMES_OF_K = NAMES.map((name) => `k.${name}`);
 const IS_LIVE_SESSION = `k.kind = 'session' and k.revoked_at is null and k.expires_at > ?
   and coalesce(k.last_used_at, k.created_at) > ?`;
 
@@ -110,7 +98,7 @@ export function keyStore(db: Knex) {
       .join('users as u', 'u.id', 'k.user_id')
       .join('workspaces as w', 'w.id', 'u.workspace_id')
       .select<OwnedRow[]>([
-        ...COLUMNS_OF_K,
+        ...NAMES_OF_K,
         'w.id as workspace_id',
         'w.slug as workspace',
         'u.email as user',
@@ -140,7 +128,7 @@ export function keyStore(db: Knex) {
       const query = db('users as u')
         .join('api_keys as k', 'k.user_id', 'u.id')
         .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
-        .select<(Row & { sort_key: string })[]>([...COLUMNS_OF_K, db.raw('lower(u.email) as sort_key')])
+        .select<(Row & { sort_key: string })[]>([...NAMES_OF_K, db.raw('lower(u.email) as sort_key')])
         .orderByRaw('lower(u.email), k.id')
         .limit(limit);
       if (sessionsAt === undefined) void query.where('k.kind', 'key');
@@ -160,7 +148,7 @@ export function keyStore(db: Knex) {
 
     /** Locks the key until the transaction ends. */
     findForUpdate: async (id: number): Promise<ApiKey | undefined> => {
-      const row = await db('api_keys').where({ id }).forUpdate().first<Row | undefined>(COLUMNS);
+      const row = await db('api_keys').where({ id }).forUpdate().first<Row | undefined>(NAMES);
       return row && fromRow(row);
     },
 
@@ -170,49 +158,30 @@ export function keyStore(db: Knex) {
     },
 
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
-    insert: async (
-      key: Omit<ApiKey, 'id' | 'kind' | 'revision' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> & {
-        digest: string;
-        kind?: KeyKind;
-      },
-    ): Promise<ApiKey> => {
+    insert: async ({
+      digest,
+      ...values
+    }: Omit<ApiKey, 'id' | 'kind' | 'revision' | 'revokedAt' | 'lastUsedAt' | 'replacedBy'> & {
+      digest: string;
+      kind?: KeyKind;
+    }): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .insert({
-          user_id: key.userId,
-          kind: key.kind ?? 'key',
-          name: key.name,
-          token_digest: Buffer.from(key.digest, 'hex'),
-          token_shown: key.shown,
-          scopes: key.scopes,
-          expires_at: key.expiresAt,
-          created_at: key.createdAt,
+          ...toRow({ kind: 'key', ...values }),
+          token_digest: Buffer.from(digest, 'hex'),
         })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
 
-    change: async (id: number, properties: Partial<Pick<ApiKey, 'name' | 'scopes'>>): Promise<ApiKey> => {
-      const [row] = await db('api_keys')
-        .where({ id })
-        .update({ ...properties, revision: db.raw('revision + 1') })
-        .returning<Row[]>(COLUMNS);
-      return fromRow(row as Row);
-    },
-
-    /** Ends a key at the time of its expiry or now, in favour of the key that replaces it. */
-    replace: async (
+    change: async (
       id: number,
-      change: { replacedBy: number; expiresAt: Instant | null; revokedAt: Instant | null },
+      changes: Partial<Pick<ApiKey, 'name' | 'scopes' | 'replacedBy' | 'expiresAt' | 'revokedAt'>>,
     ): Promise<ApiKey> => {
       const [row] = await db('api_keys')
         .where({ id })
-        .update({
-          replaced_by: change.replacedBy,
-          expires_at: change.expiresAt,
-          revoked_at: change.revokedAt,
-          revision: db.raw('revision + 1'),
-        })
-        .returning<Row[]>(COLUMNS);
+        .update({ ...toRow(changes), revision: db.raw('revision + 1') })
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
 
@@ -227,15 +196,6 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
-    /** For a key that is not revoked yet. */
-    revoke: async (id: number, now: Instant): Promise<ApiKey> => {
-      const [row] = await db('api_keys')
-        .where({ id })
-        .update({ revoked_at: now, revision: db.raw('revision + 1') })
-        .returning<Row[]>(COLUMNS);
-      return fromRow(row as Row);
-    },
-
     /** Ends the sessions of a user, all or except the newest, and returns them. */
     revokeSessions: async (userId: number, { keep, now }: { keep: number; now: Instant }): Promise<ApiKey[]> => {
       const ended = db('api_keys as k')
@@ -247,7 +207,7 @@ export function keyStore(db: Knex) {
       const rows = await db('api_keys')
         .whereIn('id', ended)
         .update({ revoked_at: now, revision: db.raw('revision + 1') })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return rows.map(fromRow);
     },
 
@@ -262,21 +222,6 @@ export function keyStore(db: Knex) {
     },
   };
 }
-
-const fromRow = (row: Row): ApiKey => ({
-  id: row.id,
-  kind: row.kind,
-  userId: row.user_id,
-  revision: row.revision,
-  name: row.name,
-  shown: row.token_shown,
-  scopes: row.scopes,
-  expiresAt: row.expires_at,
-  revokedAt: row.revoked_at,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  replacedBy: row.replaced_by,
-});
 
 const toOwnedKey = (row: OwnedRow): OwnedKey => ({
   ...fromRow(row),

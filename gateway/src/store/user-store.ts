@@ -1,4 +1,5 @@
 import type { Knex } from '@tocsin/postgres';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
@@ -18,31 +19,20 @@ export interface User {
 
 export type UserProperties = Pick<User, 'name' | 'active' | 'seat' | 'role'>;
 
-interface Row {
-  id: number;
-  workspace_id: number;
-  revision: number;
-  email: string;
-  name: string;
-  active: boolean;
-  seat: Seat;
-  role: Role;
-  created_at: Instant;
-  updated_at: Instant;
-}
-
-const COLUMNS = [
-  'id',
-  'workspace_id',
-  'revision',
-  'email',
-  'name',
-  'active',
-  'seat',
-  'role',
-  'created_at',
-  'updated_at',
-] as const;
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  revision: column('revision', 'integer'),
+  email: column('email', 'text'),
+  name: column('name', 'text'),
+  active: column('active', 'boolean'),
+  seat: column('seat', 'text'),
+  role: column('role', 'text'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+} as const satisfies ColumnsOf<User>;
+type Row = RowOf<User, typeof COLUMNS>;
+const { names: NAMES, toEntity: fromRow, toRow } = rowMapping<User, typeof COLUMNS>(COLUMNS);
 
 /** A user of a list, with the key of its order. */
 export type ListedUser = User & { sortKey: string };
@@ -82,18 +72,18 @@ export function userStore(db: Knex) {
       const row = await db('users')
         .where({ workspace_id: workspaceId })
         .whereRaw('lower(email) = lower(?)', [email])
-        .first<Row | undefined>(COLUMNS);
+        .first<Row | undefined>(NAMES);
       return row && fromRow(row);
     },
 
     find: async (workspaceId: number, id: number): Promise<User | undefined> => {
-      const row = await db('users').where({ workspace_id: workspaceId, id }).first<Row | undefined>(COLUMNS);
+      const row = await db('users').where({ workspace_id: workspaceId, id }).first<Row | undefined>(NAMES);
       return row && fromRow(row);
     },
 
     /** The users of a workspace by email address, after a sort key. */
     page: async (request: UserPageRequest): Promise<ListedUser[]> => {
-      const rows = await pageOf(request).select<ListedRow[]>([...COLUMNS, SORT_KEY]);
+      const rows = await pageOf(request).select<ListedRow[]>([...NAMES, SORT_KEY]);
       return rows.map(fromListedRow);
     },
 
@@ -109,7 +99,7 @@ export function userStore(db: Knex) {
         .where({ workspace_id: workspaceId })
         .whereIn('id', ids)
         .orderByRaw('lower(email)')
-        .select<ListedRow[]>([...COLUMNS, SORT_KEY]);
+        .select<ListedRow[]>([...NAMES, SORT_KEY]);
       return rows.map(fromListedRow);
     },
 
@@ -126,7 +116,7 @@ export function userStore(db: Knex) {
     list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> => {
       const rows = await db('users as u')
         .join('workspaces as w', 'w.id', 'u.workspace_id')
-        .select<(Row & { workspace: string })[]>([...COLUMNS.map((column) => `u.${column}`), 'w.slug as workspace'])
+        .select<(Row & { workspace: string })[]>([...NAMES.map((name) => `u.${name}`), 'w.slug as workspace'])
         .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
         .orderByRaw('w.slug collate "C", lower(u.email) collate "C"');
       return rows.map((row) => ({ ...fromRow(row), workspace: row.workspace }));
@@ -134,7 +124,7 @@ export function userStore(db: Knex) {
 
     /** Returns the users with these IDs in any order. */
     listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> => {
-      const rows = await db('users').where({ workspace_id: workspaceId }).whereIn('id', ids).select<Row[]>(COLUMNS);
+      const rows = await db('users').where({ workspace_id: workspaceId }).whereIn('id', ids).select<Row[]>(NAMES);
       return rows.map(fromRow);
     },
 
@@ -170,12 +160,10 @@ export function userStore(db: Knex) {
       user: Pick<User, 'workspaceId' | 'email'> & UserProperties,
       { version, now }: ChangeMetadata,
     ): Promise<User> => {
-      const { workspaceId, email, name, active, seat, role } = user;
-      const row = { workspace_id: workspaceId, email, name, active, seat, role, version };
-      const [inserted] = await db('users')
-        .insert({ ...row, created_at: now, updated_at: now })
-        .returning<Row[]>(COLUMNS);
-      return fromRow(inserted as Row);
+      const [row] = await db('users')
+        .insert({ ...toRow({ ...user, createdAt: now, updatedAt: now }), version })
+        .returning<Row[]>(NAMES);
+      return fromRow(row as Row);
     },
 
     change: async (
@@ -186,23 +174,10 @@ export function userStore(db: Knex) {
       const [row] = await db('users')
         .where({ id })
         .update({ ...properties, revision: db.raw('revision + 1'), version, updated_at: now })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
   };
 }
 
 const fromListedRow = (row: ListedRow): ListedUser => ({ ...fromRow(row), sortKey: row.sort_key });
-
-const fromRow = (row: Row): User => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  revision: row.revision,
-  email: row.email,
-  name: row.name,
-  active: row.active,
-  seat: row.seat,
-  role: row.role,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});

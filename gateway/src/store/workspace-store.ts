@@ -1,5 +1,6 @@
 import type { QuotaName, Quotas } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 
 export interface Workspace {
@@ -29,51 +30,38 @@ export type WorkspaceSettings = Pick<
 /** The quotas to set; null is unlimited. The others stay. */
 type QuotaChanges = Partial<Record<QuotaName, number | null | 'default'>>;
 
-interface Row {
-  id: number;
-  slug: string;
-  name: string;
-  is_demo: boolean;
-  history_days: string | null;
-  reporting_currency: string;
-  short_title_required: boolean;
-  rate_limit: number | null;
-  quotas: Quotas;
-  version: number;
-  created_at: Instant;
-  updated_at: Instant;
-}
-
-const COLUMNS = [
-  'id',
-  'slug',
-  'name',
-  'is_demo',
-  'history_days',
-  'reporting_currency',
-  'short_title_required',
-  'rate_limit',
-  'quotas',
-  'version',
-  'created_at',
-  'updated_at',
-] as const;
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  slug: column('slug', 'text'),
+  name: column('name', 'text'),
+  isDemo: column('is_demo', 'boolean'),
+  historyDays: column('history_days', 'numeric'),
+  reportingCurrency: column('reporting_currency', 'text'),
+  shortTitleRequired: column('short_title_required', 'boolean'),
+  rateLimit: column('rate_limit', 'integer'),
+  quotas: column('quotas', 'jsonb'),
+  version: column('version', 'bigint'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+} as const satisfies ColumnsOf<Workspace>;
+type Row = RowOf<Workspace, typeof COLUMNS>;
+const { names: NAMES, toEntity, toRow } = rowMapping<Workspace, typeof COLUMNS>(COLUMNS);
 
 export function workspaceStore(db: Knex) {
   return {
     findBySlug: async (slug: string): Promise<Workspace | undefined> => {
-      const row = await db('workspaces').where({ slug }).first<Row | undefined>(COLUMNS);
+      const row = await db('workspaces').where({ slug }).first<Row | undefined>(NAMES);
       return row && fromRow(row);
     },
 
     find: async (id: number): Promise<Workspace | undefined> => {
-      const row = await db('workspaces').where({ id }).first<Row | undefined>(COLUMNS);
+      const row = await db('workspaces').where({ id }).first<Row | undefined>(NAMES);
       return row && fromRow(row);
     },
 
     /** All workspaces, by slug. */
     list: async (): Promise<Workspace[]> => {
-      const rows = await db('workspaces').orderByRaw('slug collate "C"').select<Row[]>(COLUMNS);
+      const rows = await db('workspaces').orderByRaw('slug collate "C"').select<Row[]>(NAMES);
       return rows.map(fromRow);
     },
 
@@ -95,40 +83,29 @@ export function workspaceStore(db: Knex) {
     insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
       const [row] = await db('workspaces')
         .insert({
-          slug,
-          ...toRow(settings),
+          ...toRow({ ...settings, slug, quotas: undefined, createdAt: now, updatedAt: now }),
           quotas: db.raw(changeQuotas(`'{}'::jsonb`), quotaParameters(settings.quotas)),
-          created_at: now,
-          updated_at: now,
         })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
 
     /**
      * For a change of a user. The lock of the row makes versions visible in their order: when a version can be read,
      * all changes with lower versions are committed.
+     * @param least the version becomes at least this one
      */
-    raiseVersion: async (id: number): Promise<Workspace> => {
-      const [row] = await db('workspaces')
-        .where({ id })
-        .update({ version: db.raw('version + 1') })
-        .returning<Row[]>(COLUMNS);
-      return fromRow(row as Row);
-    },
-
-    /** Raises the version to at least this one, and above its own. */
-    raiseVersionAbove: async (id: number, least: number): Promise<Workspace> => {
+    raiseVersion: async (id: number, least = 0): Promise<Workspace> => {
       const [row] = await db('workspaces')
         .where({ id })
         .update({ version: db.raw('greatest(version + 1, ?)', [least]) })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
 
     /** Makes other changes of the workspace's users and keys wait until the transaction ends. */
     lock: async (id: number): Promise<Workspace> => {
-      const row = await db('workspaces').where({ id }).forUpdate().first<Row>(COLUMNS);
+      const row = await db('workspaces').where({ id }).forUpdate().first<Row>(NAMES);
       return fromRow(row);
     },
 
@@ -137,25 +114,15 @@ export function workspaceStore(db: Knex) {
       const [row] = await db('workspaces')
         .where({ id })
         .update({
-          ...toRow(settings),
+          ...toRow({ ...settings, quotas: undefined, updatedAt: now }),
           quotas: db.raw(changeQuotas('quotas'), quotaParameters(settings.quotas)),
           version: db.raw('version + 1'),
-          updated_at: now,
         })
-        .returning<Row[]>(COLUMNS);
+        .returning<Row[]>(NAMES);
       return fromRow(row as Row);
     },
   };
 }
-
-const toRow = (settings: Partial<WorkspaceSettings>) => ({
-  ...(settings.name !== undefined && { name: settings.name }),
-  ...(settings.isDemo !== undefined && { is_demo: settings.isDemo }),
-  ...(settings.historyDays !== undefined && { history_days: settings.historyDays }),
-  ...(settings.reportingCurrency !== undefined && { reporting_currency: settings.reportingCurrency }),
-  ...(settings.shortTitleRequired !== undefined && { short_title_required: settings.shortTitleRequired }),
-  ...(settings.rateLimit !== undefined && { rate_limit: settings.rateLimit }),
-});
 
 const changeQuotas = (stored: string) => `(${stored} || ?::jsonb) - ?::text[]`;
 
@@ -168,16 +135,7 @@ function quotaParameters(changes: QuotaChanges = {}): [string, string[]] {
 }
 
 const fromRow = (row: Row): Workspace => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  isDemo: row.is_demo,
+  ...toEntity(row),
+  // The driver reads `numeric` as a text.
   historyDays: row.history_days === null ? null : Number(row.history_days),
-  reportingCurrency: row.reporting_currency,
-  shortTitleRequired: row.short_title_required,
-  rateLimit: row.rate_limit,
-  quotas: row.quotas,
-  version: row.version,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
 });

@@ -17,7 +17,7 @@ export async function republishUsers(
   trx: Knex.Transaction,
   { workspaceId, seen, now }: { workspaceId: number; seen: number; now: Instant },
 ): Promise<number> {
-  const workspace = await workspaceStore(trx).raiseVersionAbove(workspaceId, seen + VERSION_GAP);
+  const workspace = await workspaceStore(trx).raiseVersion(workspaceId, seen + VERSION_GAP);
   await publishWorkspace(trx, workspace, now);
   const rows = await trx('users')
     .where({ workspace_id: workspaceId })

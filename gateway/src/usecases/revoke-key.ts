@@ -17,7 +17,7 @@ export async function revokeKey(
   const { actor, now } = context;
   const { workspace, key } = await getManagedKey(trx, { ...input, actor });
   if (key.revokedAt !== null) return key;
-  const revoked = await keyStore(trx).revoke(key.id, now);
+  const revoked = await keyStore(trx).change(key.id, { revokedAt: now });
   await recordKeyChange(trx, context, { workspace, verb: 'revoked', before: key, after: revoked });
   await announceIdentityChange(trx);
   return revoked;

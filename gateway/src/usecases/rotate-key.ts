@@ -55,7 +55,7 @@ export async function rotateKey(
     digest: digestOf(token),
   });
   const end = addMilliseconds(now, input.overlap);
-  const replaced = await store.replace(old.id, {
+  const replaced = await store.change(old.id, {
     replacedBy: key.id,
     expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
     revokedAt: input.overlap === 0 ? now : null,

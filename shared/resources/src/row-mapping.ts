@@ -1,4 +1,4 @@
-export type SqlType = 'bigint' | 'boolean' | 'integer' | 'jsonb' | 'text' | 'text[]' | 'timestamptz';
+export type SqlType = 'bigint' | 'boolean' | 'integer' | 'jsonb' | 'numeric' | 'text' | 'text[]' | 'timestamptz';
 
 /** A column of a table and the SQL type of its values. */
 export interface Column<Name extends string = string> {
@@ -49,7 +49,7 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
     propertyOf: new Map<string, string>(mapped.map(({ property, name }) => [name, String(property)])),
 
     /** Reads only the columns of the record; the row may have more. */
-    toEntity(row: RowOf<Entity, Columns>): Entity {
+    toEntity: (row: RowOf<Entity, Columns>): Entity => {
       const entity: Partial<Record<keyof Entity, unknown>> = {};
       const values = row as Record<string, unknown>;
       for (const { property, name } of mapped) entity[property] = values[name];
@@ -63,7 +63,9 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
       ) as Partial<Entity>,
 
     /** Bindable values of the properties that are given, by column. */
-    toRow(properties: { [Property in keyof Entity]?: Entity[Property] | undefined }): Partial<Record<Name, unknown>> {
+    toRow: (properties: {
+      [Property in keyof Entity]?: Entity[Property] | undefined;
+    }): Partial<Record<Name, unknown>> => {
       const row: Partial<Record<Name, unknown>> = {};
       for (const { property, name, type } of mapped) {
         const value = properties[property];
