@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
 import { contextOfHeaders, headersOfStored, type Logger, withTimeout, storableTrace } from '@tocsin/runtime';
 import {
@@ -28,6 +27,7 @@ import {
   dispositionOf,
 } from './broker.ts';
 import { processInSpan, publishInSpan } from './message-spans.ts';
+import { pause } from './pausable-subscription.ts';
 
 /** Milliseconds for a step of the set-up. While a cluster elects leaders a declaration can hang; a retry is faster. */
 const SET_UP_TIMEOUT = 10_000;
@@ -446,9 +446,6 @@ async function openQuietly(connection: ChannelModel): Promise<Channel> {
   channel.on('error', () => undefined);
   return channel;
 }
-
-const pause = async (milliseconds: number, signal: AbortSignal) =>
-  delay(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /** Waits for a step. On a timeout, rejects and destroys the connection: the broker does not respond. */
 async function answerOf<Result>(
