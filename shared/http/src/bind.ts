@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 
@@ -45,7 +46,7 @@ async function bindAll(server: Server, addresses: readonly string[], port: numbe
     // An HTTP server listens once; the connections of another address are handed to it.
     const one = bound === undefined ? server : createServer(SOCKETS, (socket) => server.emit('connection', socket));
     try {
-      await startListening(one, { host, port: bound ?? port });
+      await once(one.listen({ host, port: bound ?? port }), 'listening');
       listening.push({ server: one, host });
     } catch (error) {
       lastError = error;
@@ -67,19 +68,4 @@ async function bindAll(server: Server, addresses: readonly string[], port: numbe
 
 const portOf = (server: SocketServer) => (server.address() as AddressInfo).port;
 
-async function startListening(server: SocketServer, address: { host: string; port: number }): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen(address, resolve);
-  try {
-    await promise;
-  } finally {
-    server.removeListener('error', reject);
-  }
-}
-
-async function close(server: SocketServer): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  await promise;
-}
+const close = async (server: SocketServer) => once(server.close(), 'close');

@@ -54,13 +54,10 @@ const END_TIMEOUT = 1_000;
 export async function sendStream(
   response: ServerResponse,
   stream: EventStream,
-  options: SendOptions & { heartbeat: number; onError: (error: unknown) => void },
+  options: SendOptions & { heartbeat: number },
 ): Promise<void> {
   const { signal } = options;
-  response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-  // For nginx, which would collect the stream otherwise.
-  response.setHeader('X-Accel-Buffering', 'no');
-  response.statusCode = 200;
+  beginStream(response, `${EVENT_STREAM}; charset=utf-8`);
   response.write(`retry: ${RETRY}\n\n`);
 
   let lastId: string | undefined;
@@ -98,14 +95,8 @@ export async function sendStream(
 /**
  * Sends lines to their end, or until `signal`. An error cuts the response off, so that no client takes it for complete.
  */
-export async function sendLines(
-  response: ServerResponse,
-  lines: LineStream,
-  { onError, ...options }: SendOptions & { onError: (error: unknown) => void },
-): Promise<void> {
-  response.setHeader('Content-Type', NDJSON);
-  response.setHeader('X-Accel-Buffering', 'no');
-  response.statusCode = 200;
+export async function sendLines(response: ServerResponse, lines: LineStream, options: SendOptions): Promise<void> {
+  beginStream(response, NDJSON);
   try {
     while (!options.signal.aborted) {
       const part = await lines.next();
@@ -114,15 +105,23 @@ export async function sendLines(
     }
     response.end();
   } catch (error) {
-    onError(error);
+    options.onError(error);
     response.destroy();
   }
+}
+
+function beginStream(response: ServerResponse, mediaType: string): void {
+  response.setHeader('Content-Type', mediaType);
+  // For nginx, which would collect the stream otherwise.
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.statusCode = 200;
 }
 
 interface SendOptions {
   workspaceId: number;
   unsent: UnsentBytes;
   signal: AbortSignal;
+  onError: (error: unknown) => void;
 }
 
 const textOf = ({ events, position }: StreamPart, isFirst: boolean) =>

@@ -13,6 +13,9 @@ export interface Exchange {
   waitingSince: number | undefined;
 }
 
+/** The path of a request, without the query, which may be confidential. */
+export const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+
 /** The value of a header that has at most one. @param name in lower case */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];

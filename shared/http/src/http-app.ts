@@ -21,7 +21,7 @@ import type { PrincipalVerifier } from './principal.ts';
 import { refusalsOf } from './refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
-import { traceRequest } from './request-span.ts';
+import { traceForwarded } from './request-span.ts';
 import { type HttpLimits, internalRouteHandler, routeHandler } from './route-handler.ts';
 import { routeTable } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -134,13 +134,11 @@ function addOperationalRoutes(app: Express, options: HttpAppOptions): void {
   });
 }
 
-/** Handles the requests of one internal route in their traces, which another service has begun. */
+/** Handles the requests of one internal route in their traces. */
 const traced =
   (route: string): RequestHandler =>
-  (request, response, next) => {
-    const atEnd = () => ({ route, attributes: { 'tocsin.request_id': requestIdOf(request) } });
-    runInContext(traceRequest(request, response, { isTrusted: true, atEnd }), next);
-  };
+  (request, response, next) =>
+    runInContext(traceForwarded(request, response, route), next);
 
 function observeWaiting(metrics: Metrics, places: WaitingPlaces): void {
   new Gauge({

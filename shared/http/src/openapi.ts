@@ -321,14 +321,8 @@ const references = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 function errorExample(code: ErrorCode): ErrorBody {
-  const { message, field, details } = ERROR_DOCUMENTATION[code];
-  return {
-    code,
-    message,
-    ...(field !== undefined && { field }),
-    ...(details !== undefined && { details }),
-    request_id: REQUEST_ID,
-  };
+  const { when: _, ...body } = ERROR_DOCUMENTATION[code];
+  return { code, ...body, request_id: REQUEST_ID };
 }
 
 /** The headers of every request that Tocsin sends to a receiver (contract: Webhooks). */

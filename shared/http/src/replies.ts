@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { z } from 'zod';
 import type { Reply, Route } from './contract.ts';
 import { type DomainError, errorBody } from './errors.ts';
-import type { EventStream, LineStream } from './event-stream.ts';
 import { jsonPieces, withParsedJson } from './json-rows.ts';
 import { VERSION_HEADER } from './preconditions.ts';
 import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from './unsent-bytes.ts';
@@ -111,12 +111,9 @@ function* chunksOf(pieces: Buffer[]): Generator<Buffer> {
  */
 export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
-  if (reply.lines !== undefined) {
-    if (route.lines === undefined) throw new Error(`the contract of ${route.id} has no lines`);
-    return;
-  }
-  if (reply.stream !== undefined) {
-    if (route.stream === undefined) throw new Error(`the contract of ${route.id} has no stream`);
+  for (const kind of ['lines', 'stream'] as const) {
+    if (reply[kind] === undefined) continue;
+    if (route[kind] === undefined) throw new Error(`the contract of ${route.id} has no ${kind}`);
     return;
   }
   const body = withParsedJson(reply.body);
@@ -129,20 +126,20 @@ export function checkReply(route: Route, reply: Reply): void {
   }
 }
 
-/** Compares the messages of a stream with the contract. */
-export const checkedStream = (route: Route, stream: EventStream): EventStream => ({
-  next: async () => {
-    const part = await stream.next();
-    for (const { data } of part?.events ?? []) route.stream?.parse(JSON.parse(data));
-    return part;
-  },
+/** The stream or the lines of a reply, each part of which is compared with the contract before it is sent. */
+export const checkedParts = (route: Route, { stream, lines }: Reply): Pick<Reply, 'stream' | 'lines'> => ({
+  ...(stream && { stream: checked(stream, route.stream, ({ events }) => events.map(({ data }) => data)) }),
+  ...(lines && { lines: checked(lines, route.lines, (part) => part) }),
 });
 
-/** Compares lines with the contract. */
-export const checkedLines = (route: Route, lines: LineStream): LineStream => ({
+const checked = <Part>(
+  parts: { next(): Promise<Part | undefined> },
+  schema: z.ZodType | undefined,
+  textsOf: (part: Part) => readonly string[],
+) => ({
   next: async () => {
-    const part = await lines.next();
-    for (const line of part ?? []) route.lines?.parse(JSON.parse(line));
+    const part = await parts.next();
+    for (const text of part === undefined ? [] : textsOf(part)) schema?.parse(JSON.parse(text));
     return part;
   },
 });

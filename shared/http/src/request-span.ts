@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Attributes, type Context, markFailed, recordedSpan, startRequestSpan } from '@tocsin/runtime';
+import { pathOf } from './exchange.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** The methods that spans name; the names of others are up to the client. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -48,5 +50,9 @@ export function traceRequest(
   return context;
 }
 
-/** Without the query, which may be confidential. */
-const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0] ?? '';
+/** The trace of a request for this route from the gateway or another service, which has begun or continued it. */
+export const traceForwarded = (request: IncomingMessage, response: ServerResponse, route: string) =>
+  traceRequest(request, response, {
+    isTrusted: true,
+    atEnd: () => ({ route, attributes: { 'tocsin.request_id': requestIdOf(request) } }),
+  });

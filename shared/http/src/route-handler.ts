@@ -14,7 +14,7 @@ import { checkError } from './operation-errors.ts';
 import { IDEMPOTENCY_HEADER, IF_VERSION_HEADER, readExpectedRevision, readIdempotencyKey } from './preconditions.ts';
 import type { Principal } from '@tocsin/contracts';
 import { PRINCIPAL_HEADER, type PrincipalVerifier } from './principal.ts';
-import { checkedLines, checkedStream, checkReply, sendJson, sendReply } from './replies.ts';
+import { checkedParts, checkReply, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -65,52 +65,28 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
     checkAccess(principal, route);
     const workspaceId = principal.workspace.id;
     const work = requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
-    const waiting = waitingOf(route, { exchange, workspaceId, options });
+    const { waitingPlaces: places, streamTimes, unsentBytes: unsent, checkReplies } = options;
+    const waiting =
+      route.wait === undefined
+        ? undefined
+        : openWaitingRequest(exchange, route, { workspaceId, places, lifetime: streamTimes.lifetime });
     const reply = await handle(route, { exchange, principal, waiting, querySchema, work, options }).catch(
       (error: unknown) => {
-        if (options.checkReplies) checkError(route, error);
+        if (checkReplies) checkError(route, error);
         throw error;
       },
     );
-    if (reply.lines !== undefined && waiting !== undefined) {
-      const lines = options.checkReplies ? checkedLines(route, reply.lines) : reply.lines;
-      await sendLines(response, inTurns(lines, work), {
-        workspaceId,
-        unsent: options.unsentBytes,
-        signal: waiting.signal,
-        onError: (error) => toDomainError(error, request, options.log),
-      });
+    const { lines, stream } = checkReplies ? checkedParts(route, reply) : reply;
+    if (waiting === undefined || (lines ?? stream) === undefined) {
+      sendReply(response, { route, reply, workspaceId, unsent });
       return;
     }
-    if (reply.stream === undefined || waiting === undefined) {
-      sendReply(response, { route, reply, workspaceId, unsent: options.unsentBytes });
-      return;
-    }
-    const stream = options.checkReplies ? checkedStream(route, reply.stream) : reply.stream;
-    await sendStream(response, inTurns(stream, work), {
-      workspaceId,
-      unsent: options.unsentBytes,
-      signal: waiting.signal,
-      heartbeat: options.streamTimes.heartbeat,
-      onError: (error) => toDomainError(error, request, options.log),
-    });
+    const onError = (error: unknown) => toDomainError(error, request, options.log);
+    const sending = { workspaceId, unsent, signal: waiting.signal, heartbeat: streamTimes.heartbeat, onError };
+    if (lines !== undefined) await sendLines(response, inTurns(lines, work), sending);
+    else if (stream !== undefined) await sendStream(response, inTurns(stream, work), sending);
   };
 }
-
-const waitingOf = (
-  route: Route,
-  from: { exchange: Exchange; workspaceId: number; options: RouteHandlerOptions },
-): WaitingRequest | undefined => {
-  if (route.wait === undefined) return undefined;
-  const { exchange, workspaceId, options } = from;
-  return openWaitingRequest(exchange, {
-    streams: route.stream !== undefined,
-    lines: route.lines !== undefined,
-    workspaceId,
-    places: options.waitingPlaces,
-    lifetime: options.streamTimes.lifetime,
-  });
-};
 
 /** Reads each part of a stream as a request of its own: it has the time for statements that a request has. */
 const inTurns = <Part>(stream: { next(): Promise<Part> }, work: RequestWorkOptions) => ({

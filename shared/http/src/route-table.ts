@@ -1,10 +1,9 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { Histogram, type Metrics, runInContext } from '@tocsin/runtime';
 import type { Route } from './contract.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, pathOf } from './exchange.ts';
 import { parametersIn, PathTree } from './path-tree.ts';
-import { requestIdOf } from './request-id.ts';
-import { traceRequest } from './request-span.ts';
+import { traceForwarded } from './request-span.ts';
 
 /** Handles a request for an operation. */
 export type ExchangeHandler = (exchange: Exchange) => Promise<void>;
@@ -23,6 +22,8 @@ interface TableEntry {
   handle: ExchangeHandler;
   observe: (exchange: Exchange, start: number) => void;
 }
+
+type Incoming = Pick<Exchange, 'request' | 'response'> & { path: string };
 
 /** Finds the operation of a request by its method and path, and handles and measures it. */
 export function routeTable(routes: readonly Route[], options: TableOptions): RequestListener {
@@ -45,39 +46,18 @@ export function routeTable(routes: readonly Route[], options: TableOptions): Req
 
 async function run(
   { route, handle, observe }: TableEntry,
-  {
-    request,
-    response,
-    path,
-    onError,
-  }: Pick<TableOptions, 'onError'> & {
-    request: IncomingMessage;
-    response: ServerResponse;
-    path: string;
-  },
+  { request, response, path, onError }: Incoming & Pick<TableOptions, 'onError'>,
 ): Promise<void> {
   const start = performance.now();
   const exchange: Exchange = { request, response, params: {}, workspace: undefined, waitingSince: undefined };
   response.on('close', () => observe(exchange, start));
   try {
     Object.assign(exchange, { params: decoded(parametersIn(path, route.path)) });
-    await runInContext(traceOf(route, exchange), async () => handle(exchange));
+    await runInContext(traceForwarded(request, response, route.path), async () => handle(exchange));
   } catch (error) {
     onError(exchange, error);
   }
 }
-
-/** The trace that the gateway has begun or continued. */
-const traceOf = ({ path }: Route, { request, response }: Exchange) =>
-  traceRequest(request, response, {
-    isTrusted: true,
-    atEnd: () => ({ route: path, attributes: { 'tocsin.request_id': requestIdOf(request) } }),
-  });
-
-const pathOf = ({ url = '' }: IncomingMessage): string => {
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
-};
 
 /** @throws URIError */
 function decoded(params: Record<string, string>): Record<string, string> {

@@ -35,7 +35,7 @@ const TIMEOUT_CHECK_INTERVAL = 1_000;
  */
 export async function listen(
   handler: RequestListener,
-  { stallTimeout, ...address }: { host: string; port: number; stallTimeout?: number },
+  { stallTimeout, ...address }: { host: string; port: number; stallTimeout?: number | undefined },
   onConnection?: (socket: Socket) => void,
 ): Promise<HttpServer> {
   const drain = newDrain();

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { databaseFailure, isOutcomeUnknown } from '@tocsin/postgres';
 import type { Logger } from '@tocsin/runtime';
 import { DomainError, serviceUnavailable, shareExceeded } from './errors.ts';
+import { pathOf } from './exchange.ts';
 import { requestIdOf } from './request-id.ts';
 
 /**
@@ -57,5 +58,3 @@ const outcomeUnknown = () =>
   );
 
 const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
-
-const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0];

@@ -32,14 +32,8 @@ export const STREAM_LIFETIME = { least: 90_000, random: 15_000 };
 
 export function openWaitingRequest(
   exchange: Exchange,
-  options: {
-    streams: boolean;
-    /** The response is always a stream, of lines. */
-    lines: boolean;
-    workspaceId: number;
-    places: WaitingPlaces;
-    lifetime: { least: number; random: number };
-  },
+  { stream, lines }: { readonly stream?: unknown; readonly lines?: unknown },
+  options: { workspaceId: number; places: WaitingPlaces; lifetime: { least: number; random: number } },
 ): WaitingRequest {
   const { request, response } = exchange;
   const { places, workspaceId, lifetime } = options;
@@ -48,8 +42,9 @@ export function openWaitingRequest(
   const mayWait = request.method !== 'HEAD';
   const wantsStream =
     mayWait &&
-    (options.lines ||
-      (options.streams && new Negotiator(request).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM));
+    // With lines, the response is always a stream.
+    (lines !== undefined ||
+      (stream !== undefined && new Negotiator(request).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM));
   const lastEventId = headerOf(request, LAST_EVENT_ID_HEADER.toLowerCase());
   let hasBegun = false;
   return {
@@ -73,7 +68,7 @@ export function openWaitingRequest(
       else response.once('close', close);
       exchange.waitingSince = performance.now();
       // HTTP/1.0 has no interim responses. Lines begin at once, and their media type tells the gateway.
-      if (request.httpVersionMinor >= 1 && !options.lines) response.writeProcessing();
+      if (request.httpVersionMinor >= 1 && lines === undefined) response.writeProcessing();
     },
   };
 }
