@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChangePage } from '@tocsin/contracts';
 import { internalClient } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { asUser, eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type Administration, administration, openGatewayDatabase } from '../src/administration.ts';
 import { schema } from '../src/schema.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 
-let gateway: GatewayHarness;
 const published: Envelope[] = [];
 
-beforeAll(async () => {
-  gateway = await startGatewayHarness();
-  gateway.broker.subscribe(QUEUES.catalogReplicas, async () => 'ack');
-  gateway.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
-    published.push(JSON.parse(body.toString()) as Envelope);
-    return 'ack';
-  });
+const gateway = await startGatewayHarness();
+gateway.broker.subscribe(QUEUES.catalogReplicas, async () => 'ack');
+gateway.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
+  published.push(JSON.parse(body.toString()) as Envelope);
+  return 'ack';
 });
 afterAll(async () => gateway.close());
 
@@ -332,7 +329,7 @@ test('the internal server has the metrics', async () => {
   const token = await gateway.token();
   await gateway.send({ path: '/api/v1/incidents', token });
   await gateway.send({ path: '/api/v1/nowhere', token });
-  const metrics = await (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
+  const metrics = await gateway.metrics();
   expect(metrics).toMatch(
     /tocsin_gateway_request_duration_seconds_count\{app="gateway",operation="listIncidents",status="200"\} \d/,
   );

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase, eventually, type TcpProxy, tcpProxy, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../src/schema.ts';
 import { generateToken } from '../src/domain/token.ts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
@@ -66,11 +65,14 @@ describe('an address that has used up its requests without a valid token', () =>
 
 describe('the database load of unauthenticated requests', () => {
   let database: TestDatabase;
-  let proxy: CountingProxy;
+  let proxy: TcpProxy;
+  let sent = '';
+  /** How often a text was sent. The name of a statement is sent with each use, and when a connection prepares it. */
+  const count = (text: string) => sent.split(text).length - 1;
   let gateway: GatewayHarness;
   beforeAll(async () => {
     database = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-    proxy = await countingProxy(database.url(schema.name));
+    proxy = await tcpProxy(database.url(schema.name), (bytes) => (sent += bytes.toString('latin1')));
     gateway = await startGatewayHarness({
       database: { ...database, url: () => proxy.url },
       env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(LIMIT), DATABASE_POOL_SIZE: '10' },
@@ -79,13 +81,13 @@ describe('the database load of unauthenticated requests', () => {
   });
   afterAll(async () => {
     await gateway.close();
-    proxy.close();
+    await proxy.close();
     await database.drop();
   });
 
   test('a flood of well-formed tokens causes few queries, and a valid token works meanwhile', async () => {
     const token = await gateway.token();
-    const before = proxy.count('find-identit');
+    const before = count('find-identit');
     const start = performance.now();
     const flood = Promise.all(
       Array.from({ length: 600 }, async () => gateway.send({ path: PATH, token: generateToken() })),
@@ -97,68 +99,36 @@ describe('the database load of unauthenticated requests', () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(600 - 2 * LIMIT);
     // Four at a time, ten times a second, so the bound grows with the duration.
     const maxQueries = 4 * (2 + (performance.now() - start) / 100);
-    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(maxQueries);
+    expect(count('find-identit') - before).toBeLessThanOrEqual(maxQueries);
   });
 
   test('requests with the same wrong token cause one query', async () => {
     const wrong = generateToken();
-    const before = proxy.count('find-identit');
+    const before = count('find-identit');
     const start = performance.now();
-    for (let count = 0; count < 50; count += 1) await gateway.send({ path: PATH, token: wrong });
+    for (let times = 0; times < 50; times += 1) await gateway.send({ path: PATH, token: wrong });
     // The miss is cached for 30 seconds.
-    expect(proxy.count('find-identit') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 30_000);
+    expect(count('find-identit') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 30_000);
   });
 
   test('unknown hosts are looked up only while the address has requests left', async () => {
     // Uses up the requests that the tests above have left.
     await eventually(async () => (await gateway.send({ path: PATH })).status === 429);
-    const before = proxy.count('find-workspace');
+    const before = count('find-workspace');
     const responses = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => gateway.send({ path: PATH, host: `host-${index}.localhost` })),
     );
     const lookedUp = responses.filter(({ status }) => status === 404).length;
     expect(lookedUp).toBeLessThanOrEqual(2 * LIMIT);
-    expect(proxy.count('find-workspace') - before).toBeLessThanOrEqual(lookedUp);
+    expect(count('find-workspace') - before).toBeLessThanOrEqual(lookedUp);
   });
 
   test('readiness is checked at most once a second', async () => {
-    const before = proxy.count('select 1');
+    const before = count('select 1');
     const start = performance.now();
     const responses = await Promise.all(Array.from({ length: 100 }, async () => gateway.send({ path: '/readyz' })));
     expect(new Set(responses.map(({ text }) => text))).toEqual(new Set(['{"status":"ready"}']));
-    expect(proxy.count('select 1') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 1_000);
-    expect(proxy.count('select 1')).toBeGreaterThan(0);
+    expect(count('select 1') - before).toBeLessThanOrEqual(1 + (performance.now() - start) / 1_000);
+    expect(count('select 1')).toBeGreaterThan(0);
   });
 });
-
-interface CountingProxy {
-  url: string;
-  /** How often a text was sent to the database. The name of a prepared statement is sent with each use. */
-  count(text: string): number;
-  close(): void;
-}
-
-/** Forwards connections to the database and records what is sent to it. */
-async function countingProxy(databaseUrl: string): Promise<CountingProxy> {
-  const target = new URL(databaseUrl);
-  let sent = '';
-  const server = createServer((client) => {
-    const upstream = connect({ host: target.hostname, port: Number(target.port) });
-    client.on('data', (bytes) => (sent += bytes.toString('latin1')));
-    for (const side of [client, upstream]) side.on('error', () => undefined);
-    client.on('close', () => upstream.destroy());
-    client.pipe(upstream).pipe(client);
-  });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  const url = new URL(databaseUrl);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    // Each connection of the pool, at most ten, sends the name once more when it prepares the statement.
-    count: (text) => sent.split(text).length - 1,
-    close: () => void server.close(),
-  };
-}

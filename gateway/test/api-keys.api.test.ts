@@ -3,21 +3,17 @@ import { SCOPES } from '@tocsin/contracts';
 import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import type { Answer } from '@tocsin/testing';
 import { openGatewayDatabase } from '../src/administration.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { at, clientOf, KEYS, type Member, memberOf } from './members.ts';
 
 const HOUR = 3_600_000;
 /** Moves forward, by tests that need it. */
 let now = systemClock.now();
-let gateway: GatewayHarness;
-let owner: Member;
-beforeAll(async () => {
-  gateway = await startGatewayHarness({
-    env: { RATE_LIMIT_PER_MINUTE: '100000' },
-    overrides: { clock: { now: () => now } },
-  });
-  owner = await memberOf(gateway, { role: 'owner' });
+const gateway = await startGatewayHarness({
+  env: { RATE_LIMIT_PER_MINUTE: '100000' },
+  overrides: { clock: { now: () => now } },
 });
+const owner = await memberOf(gateway, { role: 'owner' });
 afterAll(async () => gateway.close());
 
 const newKey = (more: object = {}) => ({ name: 'ci', scopes: ['incidents:read'], ...more });

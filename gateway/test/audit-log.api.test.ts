@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import type { AuditEntryWire } from '../src/http/audit-wire.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
-import { at, KEYS, type Member, memberOf, USERS } from './members.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
+import { at, KEYS, memberOf, USERS } from './members.ts';
 
 const AUDIT_LOG = '/api/v1/settings/audit-log';
 
-let gateway: GatewayHarness;
-let owner: Member;
-beforeAll(async () => {
-  gateway = await startGatewayHarness({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  owner = await memberOf(gateway, { role: 'owner' });
-});
+const gateway = await startGatewayHarness({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+const owner = await memberOf(gateway, { role: 'owner' });
 afterAll(async () => gateway.close());
 
 const list = async (query = '', { client } = owner): Promise<AuditEntryWire[]> => {

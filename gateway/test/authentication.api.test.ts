@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import pg from 'pg';
 import { generateToken } from '../src/domain/token.ts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { memberOf } from './members.ts';
 
 const PATH = '/api/v1/incidents';
 let now: string | undefined;
 const clock: Clock = { now: () => now ?? systemClock.now() };
-let gateway: GatewayHarness;
 
-beforeAll(async () => {
-  gateway = await startGatewayHarness({ overrides: { clock } });
-});
+const gateway = await startGatewayHarness({ overrides: { clock } });
 afterAll(async () => gateway.close());
 
 const statusOf = async (token: string | undefined) => (await gateway.send({ path: PATH, token })).status;
@@ -105,14 +103,8 @@ describe('running gateways apply changes at once', () => {
   });
 
   test('a new seat and a new role', async () => {
-    const email = 'promoted@example.com';
-    await gateway.admin.createUser({ workspace: 'acme', email, name: 'P' });
-    const { token } = await gateway.admin.createKey({
-      workspace: 'acme',
-      user: email,
-      name: 'k',
-      scopes: ['teams:write'],
-    });
+    const { user, token } = await memberOf(gateway, { scopes: ['teams:write'] });
+    const { email } = user;
     const code = async () =>
       (await gateway.send({ method: 'POST', path: '/api/v1/teams', body: { title: 'x' }, token })).body.code as unknown;
     expect(await code()).toBe('responder_seat_required');

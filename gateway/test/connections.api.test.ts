@@ -1,20 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import http from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@tocsin/testing';
-import { type GatewayHarness, startGatewayHarness, startServer } from './gateway-harness.ts';
+import { type GatewayHarness, openers } from './gateway-harness.ts';
 
 const PATH = '/api/v1/incidents';
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function open(env: Record<string, string>, incidentUrl?: string): Promise<GatewayHarness & { bearer: string }> {
-  const gateway = await startGatewayHarness({ env, ...(incidentUrl !== undefined && { incidentUrl }) });
-  closing.push(gateway.close);
-  return { ...gateway, bearer: await gateway.token() };
-}
+const { opened, open: openGateway, openService } = openers();
+const open = async (env: Record<string, string>, incidentUrl?: string) =>
+  openGateway({ env, ...(incidentUrl !== undefined && { incidentUrl }) });
 
 interface Connection {
   socket: Socket;
@@ -29,7 +22,7 @@ function connectTo({ app }: GatewayHarness, from = '127.0.0.1'): Connection {
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => (connection.received += String(chunk)));
   socket.on('close', () => (connection.closed = true));
-  closing.push(() => socket.destroy());
+  opened({ close: () => socket.destroy() });
   return connection;
 }
 
@@ -37,20 +30,10 @@ const request = (gateway: { bearer: string }) =>
   `GET ${PATH} HTTP/1.1\r\nHost: acme.localhost\r\nAuthorization: Bearer ${gateway.bearer}\r\n\r\n`;
 
 /** A service whose requests wait until the test ends. */
-async function startWaitingService() {
-  let requests = 0;
-  const server = await startServer((incoming, response) => {
-    if (incoming.url === '/healthz') response.end('{}');
-    else requests += 1;
-  });
-  closing.push(server.close);
-  return { url: server.url, requests: () => requests };
-}
+const startWaitingService = async () => openService(() => undefined);
 
-const metric = async ({ app }: GatewayHarness, reason: string) => {
-  const text = await (await fetch(new URL('/metrics', app.internalUrl))).text();
-  return Number(new RegExp(`connections_closed_total\\{reason="${reason}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
-};
+const metric = async ({ metrics }: GatewayHarness, reason: string) =>
+  Number(new RegExp(`connections_closed_total\\{reason="${reason}"[^}]*\\} (\\d+)`).exec(await metrics())?.[1] ?? 0);
 
 describe('too many connections', () => {
   test('of one network that send nothing: the oldest make room for new ones', async () => {
@@ -67,7 +50,7 @@ describe('too many connections', () => {
     const gateway = await open({ MAX_CONNECTIONS_PER_NETWORK: '5', MAX_CONNECTIONS: '8' }, service.url);
     const busy = Array.from({ length: 5 }, () => connectTo(gateway));
     for (const { socket } of busy) socket.write(request(gateway));
-    await eventually(() => service.requests() === 5);
+    await eventually(() => service.requests === 5);
 
     const refused = connectTo(gateway);
     await eventually(() => refused.closed);
@@ -95,7 +78,7 @@ describe('too many connections', () => {
     const gateway = await open(env, service.url);
     const busy = Array.from({ length: 5 }, () => connectTo(gateway));
     for (const { socket } of busy) socket.write(request(gateway));
-    await eventually(() => service.requests() === 5);
+    await eventually(() => service.requests === 5);
   });
 
   test('a connection that was closed is no longer counted', async () => {

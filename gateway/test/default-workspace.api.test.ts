@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 
 const run = promisify(execFile);
 const PATH = '/api/v1/incidents';
 
-let gateway: GatewayHarness;
-let token: string;
-let port: string;
-beforeAll(async () => {
-  gateway = await startGatewayHarness({ env: { DEFAULT_WORKSPACE: 'acme' } });
-  token = await gateway.token();
-  ({ port } = new URL(gateway.app.url));
-});
+const gateway = await startGatewayHarness({ env: { DEFAULT_WORKSPACE: 'acme' } });
+const token = await gateway.token();
+const { port } = new URL(gateway.app.url);
 afterAll(async () => gateway.close());
 
 const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>

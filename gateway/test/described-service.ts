@@ -1,18 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import {
-  type Contracts,
-  DESCRIPTION_PATH,
-  type Handlers,
-  httpApp,
-  implement,
-  listen,
-  openPrincipalVerifier,
-  type RouteRequest,
-} from '@tocsin/http';
-import { createMetrics } from '@tocsin/runtime';
-import { TEST_SECRET_KEYS } from '@tocsin/testing';
+import type { RequestListener } from 'node:http';
+import { type Contracts, DESCRIPTION_PATH, type Handlers, implement, type RouteRequest } from '@tocsin/http';
+import { serve, testApp } from '@tocsin/testing';
 import type { ApiDescription } from '../src/http/api-description.ts';
-import { descriptionOf, silent } from './gateway-harness.ts';
+import { descriptionOf } from './gateway-harness.ts';
 
 /** One address with processes of a service behind it, each of which describes its own release. */
 export interface DescribedService {
@@ -35,21 +25,19 @@ export async function startDescribedService(name: string, first: Contracts, port
   // Apart from each other: requests must not decide which process a read reaches.
   const turns = { reads: 0, requests: 0 };
   const reads: DescribedService['reads'] = [];
-  const server = await listen(
-    (request: IncomingMessage, response: ServerResponse) => {
-      const kind = request.url === DESCRIPTION_PATH ? 'reads' : 'requests';
-      turns[kind] += 1;
-      const process = processes[turns[kind] % processes.length]!;
-      if (kind === 'requests') {
-        process(request, response);
-        return;
-      }
-      const known = request.headers['if-none-match'] ?? '';
-      response.once('close', () => reads.push({ known, status: response.statusCode }));
-      (describing ?? process)(request, response);
-    },
-    { host: '127.0.0.1', port },
-  );
+  const listener: RequestListener = (request, response) => {
+    const kind = request.url === DESCRIPTION_PATH ? 'reads' : 'requests';
+    turns[kind] += 1;
+    const process = processes[turns[kind] % processes.length]!;
+    if (kind === 'requests') {
+      process(request, response);
+      return;
+    }
+    const known = request.headers['if-none-match'] ?? '';
+    response.once('close', () => reads.push({ known, status: response.statusCode }));
+    (describing ?? process)(request, response);
+  };
+  const server = await serve(listener, { port });
   return {
     url: server.url,
     port: server.port,
@@ -68,13 +56,10 @@ export async function startDescribedService(name: string, first: Contracts, port
 function releaseApp(name: string, contracts: Contracts): RequestListener {
   const handle = async ({ routeId }: RouteRequest<unknown, unknown, unknown>) => ({ body: { route: routeId } });
   const handlers = Object.fromEntries(Object.keys(contracts).map((id) => [id, handle]));
-  return httpApp({
+  return testApp({
+    name,
     routes: implement(contracts, handlers as unknown as Handlers<Contracts>),
     description: Buffer.from(JSON.stringify(descriptionOf(name, contracts))),
-    readinessChecks: [],
-    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: name, callers: [] }),
-    log: silent,
-    metrics: createMetrics(name),
   });
 }
 

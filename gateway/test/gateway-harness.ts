@@ -1,21 +1,19 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Contracts,
-  httpApp,
   type HttpServer,
   implement,
-  listen,
   openApiDocument,
   pageQuery,
   pathId,
-  openPrincipalVerifier,
   type Route,
   type RouteRequest,
 } from '@tocsin/http';
 import { SERVICE_NAMES, SERVICES } from '@tocsin/contracts';
 import { MemoryBroker } from '@tocsin/messaging';
-import { createLogger, createMetrics } from '@tocsin/runtime';
-import { createTestDatabase, type TestDatabase, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { createLogger } from '@tocsin/runtime';
+import { createTestDatabase, serve, type TestDatabase, TEST_SECRET_KEYS, testApp } from '@tocsin/testing';
+import { closedAfterEach } from '@tocsin/testing/suites';
 import { z } from 'zod';
 import { administration, openGatewayDatabase } from '../src/administration.ts';
 import { type GatewayApp, memoryRequestCounter, type Overrides, startApp } from '../src/app.ts';
@@ -200,19 +198,55 @@ const withDeadline = (contracts: Contracts, deadline: number | undefined): Contr
 
 /** A service with these routes, which records the headers of its requests. */
 async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
-  const principals = openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: name, callers: [] });
-  const app = httpApp({ routes, readinessChecks: [], principals, log: silent, metrics: createMetrics('service') });
-  return listen(
-    (request, response) => {
-      lastReceived.headers = { ...request.headers };
-      app(request, response);
-    },
-    { host: '127.0.0.1', port: 0 },
-  );
+  const app = testApp({ name, routes });
+  return serve((request, response) => {
+    lastReceived.headers = { ...request.headers };
+    app(request, response);
+  });
 }
 
-export const startServer = async (handler: RequestListener): Promise<HttpServer> =>
-  listen(handler, { host: '127.0.0.1', port: 0 });
+/** A service that responds as a test says. */
+export interface FakeService extends HttpServer {
+  /** Whether its health check succeeds. */
+  healthy: boolean;
+  requests: number;
+  /** Requests that the gateway has aborted. */
+  aborted: number;
+}
+
+export async function startFakeService(
+  respond: (request: IncomingMessage, response: ServerResponse, service: FakeService) => void,
+): Promise<FakeService> {
+  const server = await serve((request, response) => {
+    if (request.url === '/healthz') {
+      response.writeHead(service.healthy ? 200 : 503).end('{}');
+      return;
+    }
+    service.requests += 1;
+    response.on('close', () => (service.aborted += response.writableFinished ? 0 : 1));
+    respond(request, response, service);
+  });
+  const service: FakeService = { ...server, healthy: true, requests: 0, aborted: 0 };
+  return service;
+}
+
+/** What such a service responds. */
+export const ok = (response: ServerResponse | undefined) =>
+  void response?.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
+
+/** What the tests of a file open, each for itself. */
+export function openers() {
+  const opened = closedAfterEach();
+  return {
+    opened,
+    /** A gateway, with a token of an owner. */
+    open: async (options: GatewayHarnessOptions = {}) => {
+      const gateway = opened(await startGatewayHarness(options));
+      return { ...gateway, bearer: await gateway.token() };
+    },
+    openService: async (respond: Parameters<typeof startFakeService>[0]) => opened(await startFakeService(respond)),
+  };
+}
 
 export interface GatewayHarness {
   app: GatewayApp;
@@ -223,6 +257,7 @@ export interface GatewayHarness {
   lastReceived: ReceivedRequest;
   /** Sends a request to the workspace acme, or to another host; its headers override those of `token` and `host`. */
   send(request: RawRequest & { token?: string | undefined; host?: string }): Promise<RawResponse>;
+  metrics(): Promise<string>;
   /** The dependencies in `/readyz` of the internal server. */
   dependencies(): Promise<Record<string, 'up' | 'down'>>;
   /** Creates a user and returns a token of theirs; by default an owner with a seat, and a token with every scope. */
@@ -243,8 +278,8 @@ export interface GatewayHarnessOptions {
   incidentUrl?: string;
   /** The deadline of all operations of the incident service; milliseconds. */
   deadline?: number;
-  /** Changes what no setting changes. */
-  adjust?: (config: GatewayConfig) => GatewayConfig;
+  /** Of the resources that workspaces share; what no setting changes, too. */
+  shares?: Partial<GatewayConfig['shares']>;
   /** The database of another harness, for a second gateway. */
   database?: TestDatabase;
 }
@@ -273,15 +308,18 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     ...options.env,
   };
   const config = gatewayConfig(env);
-  const app = await startApp(options.adjust?.(config) ?? config, {
-    log: silent,
-    broker,
-    ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
-    descriptions: sampleDescriptions(options.deadline),
-    descriptionTiming: NEVER,
-    checkReplies: true,
-    ...options.overrides,
-  });
+  const app = await startApp(
+    { ...config, shares: { ...config.shares, ...options.shares } },
+    {
+      log: silent,
+      broker,
+      ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
+      descriptions: sampleDescriptions(options.deadline),
+      descriptionTiming: NEVER,
+      checkReplies: true,
+      ...options.overrides,
+    },
+  );
   const knex = openGatewayDatabase(env);
   const admin = administration(knex);
   if (options.database === undefined) await admin.createWorkspace({ slug: 'acme', name: 'Acme' });
@@ -301,6 +339,7 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     broker,
     lastReceived,
     token,
+    metrics: async () => (await fetch(new URL('/metrics', app.internalUrl))).text(),
     dependencies: async () => {
       const response = await fetch(new URL('/readyz', app.internalUrl));
       return ((await response.json()) as { dependencies: Record<string, 'up' | 'down'> }).dependencies;

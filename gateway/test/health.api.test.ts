@@ -1,27 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { eventually } from '@tocsin/testing';
-import {
-  type GatewayHarness,
-  type GatewayHarnessOptions,
-  startGatewayHarness,
-  startServer,
-} from './gateway-harness.ts';
+import { eventually, serve } from '@tocsin/testing';
+import { openers } from './gateway-harness.ts';
 import type { RawResponse } from './send-raw.ts';
 
 const PATH = '/api/v1/incidents';
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function open(options: GatewayHarnessOptions): Promise<GatewayHarness & { bearer: string }> {
-  const gateway = await startGatewayHarness(options);
-  closing.push(gateway.close);
-  return { ...gateway, bearer: await gateway.token() };
-}
+const { opened, open, openService } = openers();
 
 const expectUnavailable = (response: RawResponse) => {
   expect([response.status, response.body.code]).toEqual([503, 'service_unavailable']);
@@ -33,7 +19,7 @@ describe('a stopped process', () => {
     const child = spawn(process.execPath, [path.join(import.meta.dirname, 'stopped-service.ts')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    closing.push(() => child.kill('SIGKILL'));
+    opened({ close: () => child.kill('SIGKILL') });
     const [port] = (await once(child.stdout, 'data')) as [Buffer];
     return { child, url: `http://127.0.0.1:${port.toString().trim()}` };
   }
@@ -52,7 +38,7 @@ describe('a stopped process', () => {
     }
     for (const response of await Promise.all(waiting)) expectUnavailable(response);
     expectUnavailable(await send());
-    const metrics = await (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
+    const metrics = await gateway.metrics();
     expect(metrics).toMatch(/tocsin_gateway_upstream_available\{upstream="incident",app="gateway"\} 0/);
     expect(metrics).toMatch(
       /tocsin_refusals_total\{reason="service_down",workspace_class="standard",app="gateway"\} 21/,
@@ -66,11 +52,11 @@ describe('a stopped process', () => {
 describe('a service that is slow for some requests', () => {
   test('stays in use: a deadline that passes says nothing about its health', async () => {
     let checks = 0;
-    const service = await startServer((request, response) => {
+    const server = await serve((request, response) => {
       checks += request.url === '/healthz' ? 1 : 0;
       if (request.url?.includes('q=slow') !== true) response.end('{}');
     });
-    closing.push(service.close);
+    const service = opened(server);
     const gateway = await open({ incidentUrl: service.url, deadline: 700 });
     const { bearer: token } = gateway;
     const slow = await Promise.all(
@@ -84,10 +70,7 @@ describe('a service that is slow for some requests', () => {
   });
 
   test('has for each operation the time that its contract declares', async () => {
-    const service = await startServer((request, response) => {
-      if (request.url === '/healthz') response.end('{}');
-    });
-    closing.push(service.close);
+    const service = await openService(() => undefined);
     const gateway = await open({ incidentUrl: service.url, deadline: 200 });
     expectUnavailable(await gateway.send({ path: PATH, token: gateway.bearer }));
     const description = await gateway.send({ path: '/api/v1/openapi.json' });

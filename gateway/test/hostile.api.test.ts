@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { asService, asUser } from '@tocsin/testing';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { sendBytes } from './send-raw.ts';
 
-let gateway: GatewayHarness;
-let token: string;
+const gateway = await startGatewayHarness();
+const token = await gateway.token();
 /** A token that may read incidents, but not archived ones, which need another scope in this gateway. */
-let reader: string;
-
-beforeAll(async () => {
-  gateway = await startGatewayHarness();
-  token = await gateway.token();
-  reader = await gateway.token({ scopes: ['incidents:read'] });
-});
+const reader = await gateway.token({ scopes: ['incidents:read'] });
 afterAll(async () => gateway.close());
 
 const INCIDENTS = '/api/v1/incidents';

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
-import { KEYS, type Member, memberOf, USERS } from './members.ts';
+import { afterAll, expect, test } from '@jest/globals';
+import { startGatewayHarness } from './gateway-harness.ts';
+import { KEYS, memberOf, USERS } from './members.ts';
 
-let gateway: GatewayHarness;
-let owner: Member;
-beforeAll(async () => {
-  gateway = await startGatewayHarness();
-  owner = await memberOf(gateway, { role: 'owner' });
-});
+const gateway = await startGatewayHarness();
+const owner = await memberOf(gateway, { role: 'owner' });
 afterAll(async () => gateway.close());
 
 const keyed = (key: string) => ({ 'Idempotency-Key': key });

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { eventually, testServers } from '@tocsin/testing';
+import { eventually, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithRedis } from '@tocsin/testing/suites';
 import { generateToken } from '../src/domain/token.ts';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
@@ -215,7 +214,7 @@ describeWithRedis('counting in Redis', () => {
   });
 
   test('requests do not wait for a Redis that hangs, and it counts again when it recovers', async () => {
-    const redis = await hangingProxy(testServers().redisUrl ?? '');
+    const redis = await tcpProxy(testServers().redisUrl ?? '');
     const gateway = await withRedis({
       REDIS_URL: redis.url,
       TOCSIN_NAMESPACE: namespace(),
@@ -245,16 +244,16 @@ describeWithRedis('counting in Redis', () => {
         }
         before = left;
       });
-      redis.hang();
+      redis.stall();
       const uncounted = await timeOfAll(remaining);
       // Each request would wait for 250 ms.
       expect(uncounted).toBeLessThan(10 * counted + REQUESTS * 125);
-      redis.recover();
+      redis.restore();
       // This process has counted all, and Redis hardly more than the first half.
       await eventually(async () => (await remaining()) > 1_000 - 2 * REQUESTS);
     } finally {
       await gateway.close();
-      redis.close();
+      await redis.close();
     }
   });
 });
@@ -277,29 +276,3 @@ describe('without Redis', () => {
     }
   });
 });
-
-/** Forwards connections to a server, and can hang without closing them. */
-async function hangingProxy(serverUrl: string) {
-  const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
-  const proxy = createServer((socket) => {
-    const upstream = connect({ host: hostname, port: Number(port) });
-    for (const side of [socket, upstream]) {
-      sockets.add(side);
-      side.on('error', () => undefined);
-    }
-    socket.pipe(upstream).pipe(socket);
-  });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  proxy.listen(0, '127.0.0.1', resolve);
-  await promise;
-  return {
-    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    hang: () => sockets.forEach((socket) => socket.pause()),
-    recover: () => sockets.forEach((socket) => socket.resume()),
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
-  };
-}

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Contracts, DESCRIPTION_PATH } from '@tocsin/http';
 import { eventually } from '@tocsin/testing';
 import { type DescribedService, serving, startDescribedService } from './described-service.ts';
@@ -7,8 +7,8 @@ import {
   descriptionOf,
   type GatewayHarness,
   type GatewayHarnessOptions,
+  openers,
   sampleContracts,
-  startGatewayHarness,
 } from './gateway-harness.ts';
 
 const TIMING = { firstReadAfter: 0, interval: 20, absentRounds: 8, deadline: 5_000 };
@@ -19,19 +19,15 @@ const BAKED: Contracts = { createService, listServices, createTeam };
 const listTeams = { ...listServices, path: '/api/v1/teams', tag: 'Teams' };
 const NEXT: Contracts = { ...BAKED, listTeams };
 
-const opened: { close: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const resource of opened.splice(0).reverse()) await resource.close();
-});
+const { opened, open: openGateway } = openers();
 
 let catalog: DescribedService;
 beforeEach(async () => {
-  catalog = await startDescribedService('catalog', BAKED);
-  opened.push(catalog);
+  catalog = opened(await startDescribedService('catalog', BAKED));
 });
 
 async function open(options: GatewayHarnessOptions = {}): Promise<Gateway> {
-  const harness = await startGatewayHarness({
+  const harness = await openGateway({
     ...options,
     env: {
       CATALOG_URL: catalog.url,
@@ -41,8 +37,7 @@ async function open(options: GatewayHarnessOptions = {}): Promise<Gateway> {
     },
     overrides: { descriptionTiming: TIMING, ...options.overrides },
   });
-  opened.push(harness);
-  const token = await harness.token();
+  const { bearer: token } = harness;
   const statusOf = async (method: string, path: string) => {
     const body = method === 'POST' ? { title: 'x' } : undefined;
     return (await harness.send({ method, path: `/api/v1/${path}`, token, body })).status;
@@ -52,8 +47,7 @@ async function open(options: GatewayHarnessOptions = {}): Promise<Gateway> {
     statusOf,
     document: async () => harness.send({ path: '/api/v1/openapi.json' }),
     metric: async (name, labels) => {
-      const text = await (await fetch(new URL('/metrics', harness.app.internalUrl))).text();
-      const line = text
+      const line = (await harness.metrics())
         .split('\n')
         .find((one) => one.startsWith(`${name}{`) && labels.every((label) => one.includes(label)));
       return Number(line?.split(' ').at(-1) ?? Number.NaN);
@@ -166,8 +160,7 @@ describe('a service of another release', () => {
 });
 
 test('processes of two releases at two addresses are both read, every time', async () => {
-  const next = await startDescribedService('catalog', NEXT);
-  opened.push(next);
+  const next = opened(await startDescribedService('catalog', NEXT));
   const gateway = await open({ env: { CATALOG_URL: `${catalog.url},${next.url}` } });
   await eventually(async () => (await gateway.metric('tocsin_gateway_description_versions', [CATALOG])) === 2);
   const before = [catalog.reads.length, next.reads.length];
@@ -311,15 +304,13 @@ describe('a service that cannot be read', () => {
   test('is down: the gateway starts with what it was released with, and learns the rest when it is up', async () => {
     const { port } = catalog;
     await catalog.close();
-    opened.splice(0);
     const gateway = await open();
     expect(await gateway.statusOf('GET', 'teams')).toBe(405);
     expect(await gateway.statusOf('GET', 'services')).toBe(503);
     expect(await gateway.statusOf('GET', 'groups')).toBe(404);
     expect((await gateway.document()).status).toBe(200);
 
-    catalog = await startDescribedService('catalog', NEXT, port);
-    opened.push(catalog);
+    catalog = opened(await startDescribedService('catalog', NEXT, port));
     await eventually(async () => (await gateway.statusOf('GET', 'teams')) === 200);
   });
 

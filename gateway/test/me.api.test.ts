@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { QUOTAS, SCOPES } from '@tocsin/contracts';
 import { asUser, httpClient } from '@tocsin/testing';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { clientOf, memberOf } from './members.ts';
 
 const NOW = '2026-11-20T12:34:56.789Z';
 const MINUTE = '2026-11-20T12:34:00.000Z';
 const ME = '/api/v1/me';
 
-let gateway: GatewayHarness;
-beforeAll(async () => void (gateway = await startGatewayHarness({ overrides: { clock: { now: () => NOW } } })));
+const gateway = await startGatewayHarness({ overrides: { clock: { now: () => NOW } } });
 afterAll(async () => gateway.close());
 
 test('a caller learns who they are, what they may do, and what the workspace has left', async () => {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import { afterAll, expect, test } from '@jest/globals';
+import { openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, generateSecretKeys } from '@tocsin/runtime';
-import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase } from '@tocsin/testing';
 import { administration } from '../src/administration.ts';
 import { schema } from '../src/schema.ts';
 import { oidcProviderStore } from '../src/store/oidc-provider-store.ts';
 import { oidcKeyring, openSecret, secretRotation } from '../src/usecases/oidc-secrets.ts';
 
-let testDatabase: TestDatabase;
-let database: Knex;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
-  const url = testDatabase.url(schema.name);
-  database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 2 });
-});
+const testDatabase = await createTestDatabase({ schema: schema.name, migrations: schema.migrations });
+const url = testDatabase.url(schema.name);
+const database = openDatabase({ url, schema: schema.name, application: 'test', poolSize: 2 });
 afterAll(async () => {
   await database.destroy();
   await testDatabase.drop();

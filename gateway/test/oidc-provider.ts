@@ -1,6 +1,5 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { createCertificate } from '@tocsin/testing';
+import { createCertificate, loopbackServer } from '@tocsin/testing';
 import { Provider } from 'oidc-provider';
 
 export interface Person {
@@ -9,8 +8,6 @@ export interface Person {
   email_verified?: boolean;
   name?: string;
 }
-
-export type TestProvider = Awaited<ReturnType<typeof startProvider>>;
 
 export const CLIENT = { id: 'tocsin', secret: 'a-secret-of-the-client-at-the-provider' };
 
@@ -30,8 +27,7 @@ export async function startProvider(redirectUris: string[]) {
     people.set(person.sub, person);
     void provider.interactionFinished(request, response, { login: { accountId: person.sub, remember: false } });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await loopbackServer(server);
   const issuer = `https://localhost:${port}`;
   const provider = new Provider(issuer, {
     clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: redirectUris }],
@@ -53,9 +49,6 @@ export async function startProvider(redirectUris: string[]) {
     ca: certificate.cert,
     signIn: (next: Person) => (person = next),
     setHanging: (next: boolean) => (hangs = next),
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: close,
   };
 }

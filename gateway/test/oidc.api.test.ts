@@ -1,47 +1,41 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { request } from 'node:https';
 import { eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
-import { at, type Member, memberOf, USERS } from './members.ts';
-import { CLIENT, type Person, startProvider, type TestProvider } from './oidc-provider.ts';
+import { at, memberOf, USERS } from './members.ts';
+import { CLIENT, type Person, startProvider } from './oidc-provider.ts';
 
 const CALLBACK = '/app/oidc/callback';
 const uriOf = (workspace: string) => `http://${workspace}.localhost${CALLBACK}`;
 
 let now = Date.now();
-let provider: TestProvider;
-let gateway: GatewayHarness;
-let owner: Member;
-beforeAll(async () => {
-  provider = await startProvider([uriOf('acme'), uriOf('other')]);
-  gateway = await startGatewayHarness({
-    env: {
-      WEBHOOK_TEST_RECEIVERS: `localhost:${provider.port}`,
-      ...{ RATE_LIMIT_PER_MINUTE: '100000', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' },
-    },
-    overrides: {
-      ...{ ca: provider.ca, clock: { now: () => new Date(now).toISOString() } },
-      identityAges: { version: 0, entry: 0 },
-      // Only for the test of one that hangs.
-      providerTimeout: 1_000,
-    },
-  });
-  await gateway.admin.createWorkspace({ slug: 'other', name: 'Other' });
-  owner = await memberOf(gateway, { role: 'owner', seat: 'responder' });
-  for (const workspace of ['acme', 'other']) await connect({ workspace });
+const provider = await startProvider([uriOf('acme'), uriOf('other')]);
+const gateway = await startGatewayHarness({
+  env: {
+    WEBHOOK_TEST_RECEIVERS: `localhost:${provider.port}`,
+    ...{ RATE_LIMIT_PER_MINUTE: '100000', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' },
+  },
+  overrides: {
+    ...{ ca: provider.ca, clock: { now: () => new Date(now).toISOString() } },
+    identityAges: { version: 0, entry: 0 },
+    // Only for the test of one that hangs.
+    providerTimeout: 1_000,
+  },
 });
-beforeEach(async () => connect());
-afterAll(async () => {
-  await gateway.close();
-  await provider.stop();
-});
-
 const connect = async (changes: Partial<Parameters<GatewayHarness['admin']['connectOidc']>[0]> = {}) =>
   gateway.admin.connectOidc({
     ...{ workspace: 'acme', issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret },
     ...{ createsViewers: false, secretKeys: TEST_SECRET_KEYS },
     ...changes,
   });
+await gateway.admin.createWorkspace({ slug: 'other', name: 'Other' });
+const owner = await memberOf(gateway, { role: 'owner', seat: 'responder' });
+await connect({ workspace: 'other' });
+beforeEach(async () => connect());
+afterAll(async () => {
+  await gateway.close();
+  await provider.stop();
+});
 
 /** As a browser: does not follow redirects. */
 const open = async (path: string, cookie = '', workspace = 'acme') => {

@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { type Scope, SCOPES } from '@tocsin/contracts';
 import type { Contract } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
 import type { Answer, Client } from '@tocsin/testing';
 import { openGatewayDatabase, ROLES, type Role, SEATS } from '../src/administration.ts';
 import { contracts } from '../src/http/contracts.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { at, beginSession, KEYS, type Member, memberOf, type MemberOptions, USERS } from './members.ts';
 
 type OperationId = keyof typeof contracts;
 
-let gateway: GatewayHarness;
-let database: Knex;
-beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: '1000000' };
-  gateway = await startGatewayHarness({ env });
-  database = openGatewayDatabase({ GATEWAY_DATABASE_URL: gateway.database.url('gateway') });
-  await gateway.admin.setWorkspace({ slug: 'acme', quotas: { api_keys: null, users: null } });
-});
+const env = { RATE_LIMIT_PER_MINUTE: '1000000' };
+const gateway = await startGatewayHarness({ env });
+const database = openGatewayDatabase({ GATEWAY_DATABASE_URL: gateway.database.url('gateway') });
+await gateway.admin.setWorkspace({ slug: 'acme', quotas: { api_keys: null, users: null } });
 afterAll(async () => {
   await database.destroy();
   await gateway.close();

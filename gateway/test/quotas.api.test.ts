@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { QuotaName } from '@tocsin/contracts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 
-let gateway: GatewayHarness;
-beforeAll(async () => void (gateway = await startGatewayHarness()));
+const gateway = await startGatewayHarness();
 afterAll(async () => gateway.close());
 
 let workspaces = 0;

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startGatewayHarness } from './gateway-harness.ts';
 
-let gateway: GatewayHarness;
-beforeAll(async () => {
-  gateway = await startGatewayHarness({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000' } });
-});
+const gateway = await startGatewayHarness({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000' } });
 afterAll(async () => gateway.close());
 
 const assetsOf = (html: string) =>

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { openPrincipalVerifier } from '@tocsin/http';
 import { buildInfo } from '@tocsin/runtime';
 import { httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
 
-let gateway: GatewayHarness;
-let token: string;
-
-beforeAll(async () => {
-  gateway = await startGatewayHarness();
-  token = await gateway.token();
-});
+const gateway = await startGatewayHarness();
+const token = await gateway.token();
 afterAll(async () => gateway.close());
 
 /** What the processes of this checkout say about themselves. */

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import net from 'node:net';
+import { Readable } from 'node:stream';
 
 export interface RawResponse {
   status: number;
@@ -18,6 +19,8 @@ export interface RawRequest {
   headers?: http.OutgoingHttpHeaders;
   /** Strings and bytes are sent as they are, other values as JSON. */
   body?: unknown;
+  /** Sends the body in chunks of so many bytes, without its length. */
+  chunkSize?: number;
   agent?: http.Agent;
 }
 
@@ -36,7 +39,8 @@ export async function sendRaw(url: string, raw: RawRequest): Promise<RawResponse
     method: raw.method ?? 'GET',
     agent: raw.agent ?? false,
     headers: {
-      ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(body !== undefined && raw.chunkSize === undefined && { 'Content-Length': Buffer.byteLength(body) }),
       ...raw.headers,
     },
   });
@@ -58,8 +62,13 @@ export async function sendRaw(url: string, raw: RawRequest): Promise<RawResponse
       });
     });
   });
-  request.end(body);
+  if (body === undefined || raw.chunkSize === undefined) request.end(body);
+  else Readable.from(chunksOf(Buffer.from(body), raw.chunkSize)).pipe(request);
   return promise;
+}
+
+function* chunksOf(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
 /** Milliseconds until a response has begun; a busy machine may take a while. */

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { SCOPES } from '@tocsin/contracts';
 import { eventually, httpClient } from '@tocsin/testing';
 import { setImmediate as turn } from 'node:timers/promises';
 import { generateToken } from '../src/domain/token.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { at, beginSession, KEYS, type Member, memberOf, USERS } from './members.ts';
 
 const SESSIONS = '/api/v1/settings/sessions';
@@ -13,17 +13,12 @@ const HOUR = 3_600_000;
 let now = Date.parse('2026-11-24T09:00:00.000Z');
 const clock = { now: () => new Date(now).toISOString() };
 
-let gateway: GatewayHarness;
-let owner: Member;
-let member: Member;
-beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: '100000', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' };
-  // An identity is looked up again for each request.
-  gateway = await startGatewayHarness({ env, overrides: { clock, identityAges: { version: 0, entry: 0 } } });
-  await gateway.admin.createWorkspace({ slug: 'other', name: 'Other' });
-  owner = await memberOf(gateway, { role: 'owner', seat: 'responder' });
-  member = await memberOf(gateway, { seat: 'responder' });
-});
+const env = { RATE_LIMIT_PER_MINUTE: '100000', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' };
+// An identity is looked up again for each request.
+const gateway = await startGatewayHarness({ env, overrides: { clock, identityAges: { version: 0, entry: 0 } } });
+await gateway.admin.createWorkspace({ slug: 'other', name: 'Other' });
+const owner = await memberOf(gateway, { role: 'owner', seat: 'responder' });
+const member = await memberOf(gateway, { seat: 'responder' });
 afterAll(async () => gateway.close());
 
 const begin = async ({ user }: Member = owner) => beginSession(gateway, user.email);

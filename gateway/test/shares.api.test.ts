@@ -1,23 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HttpServer, MAX_BODY_BYTES } from '@tocsin/http';
+import type { ServerResponse } from 'node:http';
+import { MAX_BODY_BYTES } from '@tocsin/http';
 import { eventually } from '@tocsin/testing';
-import {
-  type GatewayHarness,
-  type GatewayHarnessOptions,
-  startGatewayHarness,
-  startServer,
-} from './gateway-harness.ts';
+import { type GatewayHarness, type GatewayHarnessOptions, ok, openers } from './gateway-harness.ts';
 import type { RawResponse } from './send-raw.ts';
 
 const PATH = '/api/v1/incidents';
-const opened: { close: () => Promise<void> }[] = [];
-const sockets: Socket[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  for (const resource of opened.splice(0).reverse()) await resource.close();
-});
+const { opened, open: openGateway, openService } = openers();
 
 interface Tenant {
   host: string;
@@ -25,32 +15,14 @@ interface Tenant {
 }
 
 /** A service that answers when it is told. */
-interface SlowService {
-  server: HttpServer;
-  waiting: ServerResponse[];
-  /** Requests that the gateway has aborted. */
-  aborted: number;
-}
-
-async function startSlowService(
-  onRequest?: (request: IncomingMessage, response: ServerResponse) => boolean,
-): Promise<SlowService> {
-  const service: SlowService = { waiting: [], aborted: 0, server: undefined as never };
-  service.server = await startServer((request, response) => {
-    if (request.url === '/healthz') response.end('{}');
-    else if (onRequest?.(request, response) !== true) {
-      service.waiting.push(response);
-      response.on('close', () => (service.aborted += response.writableFinished ? 0 : 1));
-    }
-  });
-  opened.push(service.server);
-  return service;
+async function startSlowService() {
+  const waiting: ServerResponse[] = [];
+  return Object.assign(await openService((_request, response) => void waiting.push(response)), { waiting });
 }
 
 async function open(options: GatewayHarnessOptions) {
-  const gateway = await startGatewayHarness(options);
-  opened.push(gateway);
-  const acme: Tenant = { host: 'acme.localhost', token: await gateway.token() };
+  const gateway = await openGateway(options);
+  const acme: Tenant = { host: 'acme.localhost', token: gateway.bearer };
   return { gateway, acme, globex: await addTenant(gateway, 'globex') };
 }
 
@@ -63,15 +35,12 @@ async function addTenant({ admin }: GatewayHarness, slug: string): Promise<Tenan
   return { host: `${slug}.localhost`, token };
 }
 
-const finish = (response: ServerResponse | undefined) =>
-  response?.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
-
 /** Opens a connection that sends a text and then nothing. */
 function sendPart(gateway: GatewayHarness, text: string): Socket & { received: string } {
   const socket = Object.assign(connect({ host: '127.0.0.1', port: Number(new URL(gateway.app.url).port) }), {
     received: '',
   });
-  sockets.push(socket);
+  opened({ close: () => socket.destroy() });
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => (socket.received += chunk.toString('latin1')));
   socket.write(text);
@@ -94,8 +63,6 @@ const expectRefusal = (response: RawResponse, status: number, limit?: string) =>
   expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
 };
 
-const metricsOf = async (gateway: GatewayHarness) => (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
-
 describe('requests under way', () => {
   test('bodies that do not arrive take no slot, neither of their own workspace nor of another', async () => {
     const { gateway, acme, globex } = await open({ env: { MAX_REQUESTS_PER_WORKSPACE: '2' } });
@@ -112,9 +79,9 @@ describe('requests under way', () => {
   test('more than the share of a workspace get 429, and other workspaces and services are served', async () => {
     const service = await startSlowService();
     const { gateway, acme, globex } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { MAX_REQUESTS_PER_WORKSPACE: '3' },
-      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 10 } }),
+      shares: { wait: 10 },
     });
     const running = Array.from({ length: 3 }, async () => gateway.send({ path: PATH, ...acme }));
     await eventually(() => service.waiting.length === 3);
@@ -124,10 +91,10 @@ describe('requests under way', () => {
     expect((await gateway.send({ path: '/api/v1/services', ...globex })).status).toBe(200);
     running.push(gateway.send({ path: PATH, ...globex }));
     await eventually(() => service.waiting.length === 4);
-    service.waiting.forEach(finish);
+    service.waiting.forEach(ok);
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await gateway.send({ path: '/api/v1/services', ...acme })).status).toBe(200);
-    expect(await metricsOf(gateway)).toMatch(
+    expect(await gateway.metrics()).toMatch(
       /tocsin_refusals_total\{reason="requests_in_flight",workspace_class="standard",app="gateway"\} 2/,
     );
   });
@@ -135,26 +102,26 @@ describe('requests under way', () => {
   test('a request waits for a slot for a moment', async () => {
     const service = await startSlowService();
     const { gateway, acme } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { MAX_REQUESTS_PER_WORKSPACE: '1' },
-      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 60_000 } }),
+      shares: { wait: 60_000 },
     });
     const first = gateway.send({ path: PATH, ...acme });
     await eventually(() => service.waiting.length === 1);
     const second = gateway.send({ path: PATH, ...acme });
-    finish(service.waiting[0]);
+    ok(service.waiting[0]);
     expect((await first).status).toBe(200);
     await eventually(() => service.waiting.length === 2);
-    finish(service.waiting[1]);
+    ok(service.waiting[1]);
     expect((await second).status).toBe(200);
   });
 
   test('greedy workspaces leave room at a service for the others', async () => {
     const service = await startSlowService();
     const { gateway, acme, globex } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { MAX_REQUESTS_PER_SERVICE: '8' },
-      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 10 } }),
+      shares: { wait: 10 },
     });
     const statuses: number[] = [];
     const greedy = Array.from({ length: 20 }, async () => {
@@ -165,7 +132,7 @@ describe('requests under way', () => {
     await eventually(() => service.waiting.length === 5);
     // One that arrives later would get a slot that has become free.
     await eventually(() => statuses.length === 16);
-    service.waiting.forEach(finish);
+    service.waiting.forEach(ok);
     expect((await other).status).toBe(200);
     await Promise.all(greedy);
     expect(statuses.filter((status) => status === 200)).toHaveLength(4);
@@ -174,15 +141,13 @@ describe('requests under way', () => {
 
   test('a response that is not read takes a slot of its workspace, none of the service, until the client has gone', async () => {
     const large = Buffer.alloc(32 * MAX_BODY_BYTES, 'x');
-    const service = await startSlowService((_request, response) => {
-      response.on('close', () => (service.aborted += response.writableFinished ? 0 : 1));
+    const service = await openService((_request, response) => {
       response.writeHead(200, { 'Content-Length': large.length }).end(large);
-      return true;
     });
     const { gateway, acme, globex } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { MAX_REQUESTS_PER_WORKSPACE: '2', MAX_REQUESTS_PER_SERVICE: '1' },
-      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 10 } }),
+      shares: { wait: 10 },
     });
     const readers = [];
     for (let count = 0; count < 2; count += 1) {
@@ -205,7 +170,7 @@ describe('requests under way', () => {
 
 describe('arriving bodies', () => {
   const withBytes = (bodyBytesPerWorkspace: number, bodyBytes = Infinity): Partial<GatewayHarnessOptions> => ({
-    adjust: (config) => ({ ...config, shares: { ...config.shares, bodyBytesPerWorkspace, bodyBytes } }),
+    shares: { bodyBytesPerWorkspace, bodyBytes },
   });
 
   test('have a bound for each workspace, and the rest of a refused one is discarded', async () => {
@@ -233,7 +198,7 @@ describe('arriving bodies', () => {
 
   test('that make no progress get 408, and their connection is closed', async () => {
     const { gateway, acme } = await open({
-      adjust: (config) => ({ ...config, shares: { ...config.shares, body: { deadline: 60_000, progress: 50 } } }),
+      shares: { body: { deadline: 60_000, progress: 50 } },
     });
     const slow = sendPart(gateway, postHead(acme, 'Content-Length: 100') + '{');
     await eventually(() => slow.received.includes('Fewer than 1000 bytes'));
@@ -243,7 +208,7 @@ describe('arriving bodies', () => {
 
   test('that do not arrive in time get 408, however much progress they make', async () => {
     const { gateway, acme } = await open({
-      adjust: (config) => ({ ...config, shares: { ...config.shares, body: { deadline: 200, progress: 100 } } }),
+      shares: { body: { deadline: 200, progress: 100 } },
     });
     const slow = sendPart(gateway, postHead(acme, 'Content-Length: 1000000'));
     const sending = setInterval(() => slow.write('x'.repeat(2_000)), 10);
@@ -282,12 +247,9 @@ describe('what the requests of a minute cost', () => {
   });
 
   test('what a service adds to the cost of a request counts with the next one, and is no header for the client', async () => {
-    const service = await startSlowService((_, response) => {
-      response.setHeader('X-Tocsin-Cost', '100').end('{}');
-      return true;
-    });
+    const service = await openService((_, response) => void response.setHeader('X-Tocsin-Cost', '100').end('{}'));
     const { gateway, acme, globex } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { RATE_LIMIT_PER_MINUTE: '60', COST_PER_REQUEST: '3' },
     });
     // 101 of 180, and 202 with the second one, which begins below the limit.
@@ -306,9 +268,9 @@ describe('what the requests of a minute cost', () => {
   test('a write whose client has gone costs what the service adds, and takes its slot until the service has responded', async () => {
     const service = await startSlowService();
     const { gateway, acme, globex } = await open({
-      incidentUrl: service.server.url,
+      incidentUrl: service.url,
       env: { RATE_LIMIT_PER_MINUTE: '60', COST_PER_REQUEST: '3', MAX_REQUESTS_PER_WORKSPACE: '1' },
-      adjust: (config) => ({ ...config, shares: { ...config.shares, wait: 10 } }),
+      shares: { wait: 10 },
     });
     const client = sendPart(gateway, postHead(acme, 'Content-Length: 13') + '{"title":"x"}');
     await eventually(() => service.waiting.length === 1);
@@ -318,7 +280,7 @@ describe('what the requests of a minute cost', () => {
     expectRefusal(await gateway.send({ ...other, ...acme }), 429, 'requests_in_flight');
 
     service.waiting[0]?.setHeader('X-Tocsin-Cost', '200');
-    finish(service.waiting[0]);
+    ok(service.waiting[0]);
     const response = await eventually(async () => {
       const { status, body } = await gateway.send({ ...other, ...acme });
       return body.details?.limit !== 'requests_in_flight' && { status, body };

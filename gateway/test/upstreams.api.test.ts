@@ -1,59 +1,27 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { type HttpServer, listen, MAX_BODY_BYTES } from '@tocsin/http';
-import { eventually } from '@tocsin/testing';
+import { MAX_BODY_BYTES } from '@tocsin/http';
+import { eventually, serve } from '@tocsin/testing';
 import {
   type GatewayHarness,
   type GatewayHarnessOptions,
+  ok,
+  openers,
   startGatewayHarness,
-  startServer,
 } from './gateway-harness.ts';
 import { type RawResponse, sendBytes } from './send-raw.ts';
 
 const PATH = '/api/v1/incidents';
-const opened: { close: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const resource of opened.splice(0).reverse()) await resource.close();
-});
-
-async function open(options: GatewayHarnessOptions = {}): Promise<GatewayHarness & { bearer: string }> {
-  const gateway = await startGatewayHarness(options);
-  opened.push(gateway);
-  return { ...gateway, bearer: await gateway.token() };
-}
+const inChunks = { method: 'POST', path: PATH, chunkSize: 65_536 };
+const { opened, open, openService } = openers();
 
 /** Starts a gateway whose incident service responds as the test says, and counts the service's requests. */
-async function openWithService(
-  respond: (request: IncomingMessage, response: ServerResponse, server: Upstream) => void,
-  options: GatewayHarnessOptions = {},
-): Promise<{ gateway: GatewayHarness & { bearer: string }; upstream: Upstream }> {
-  const upstream: Upstream = { requests: 0, aborted: 0, healthy: true, server: undefined as never };
-  const listener: RequestListener = (request, response) => {
-    if (request.url === '/healthz') {
-      response.writeHead(upstream.healthy ? 200 : 503).end();
-      return;
-    }
-    upstream.requests += 1;
-    response.on('close', () => (upstream.aborted += response.writableFinished ? 0 : 1));
-    respond(request, response, upstream);
-  };
-  upstream.server = await startServer(listener);
-  opened.push(upstream.server);
-  return { upstream, gateway: await open({ ...options, incidentUrl: upstream.server.url }) };
+async function openWithService(respond: Parameters<typeof openService>[0], options: GatewayHarnessOptions = {}) {
+  const upstream = await openService(respond);
+  return { upstream, gateway: await open({ ...options, incidentUrl: upstream.url }) };
 }
-
-interface Upstream {
-  requests: number;
-  /** Requests that the gateway aborted. */
-  aborted: number;
-  healthy: boolean;
-  server: HttpServer;
-}
-
-const ok = (response: ServerResponse) =>
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
 
 const expectUnavailable = (response: RawResponse) => {
   expect([response.status, response.body.code]).toEqual([503, 'service_unavailable']);
@@ -65,9 +33,9 @@ const expectUnavailable = (response: RawResponse) => {
 describe('a service that does not respond', () => {
   test('is down: 503, until it is up again', async () => {
     const { gateway, upstream } = await openWithService((_request, response) => ok(response));
-    const { port } = upstream.server;
+    const { port } = upstream;
     expect((await gateway.send({ path: PATH, token: gateway.bearer })).status).toBe(200);
-    await upstream.server.close();
+    await upstream.close();
     expectUnavailable(await gateway.send({ path: PATH, token: gateway.bearer }));
     expectUnavailable(await gateway.send({ method: 'POST', path: PATH, body: { title: 'x' }, token: gateway.bearer }));
     for (let count = 0; count < 10; count += 1)
@@ -75,7 +43,7 @@ describe('a service that does not respond', () => {
     // Requests to other services still work.
     expect((await gateway.send({ path: '/api/v1/services', token: gateway.bearer })).status).toBe(200);
 
-    opened.push(await listen((_request, response) => ok(response), { host: '127.0.0.1', port }));
+    opened(await serve((_request, response) => ok(response), { port }));
     await eventually(async () => (await gateway.send({ path: PATH, token: gateway.bearer })).status === 200);
   });
 
@@ -142,22 +110,7 @@ describe('a service that does not respond', () => {
 });
 
 describe('a service with several addresses', () => {
-  /** A process that counts its requests, and answers them or not. */
-  async function startReplica(respond: (request: IncomingMessage, response: ServerResponse) => void) {
-    const replica = { requests: 0, server: undefined as never as HttpServer };
-    replica.server = await startServer((request, response) => {
-      if (request.url === '/healthz') {
-        response.end();
-        return;
-      }
-      replica.requests += 1;
-      respond(request, response);
-    });
-    opened.push(replica.server);
-    return replica;
-  }
-
-  const answer = (_request: IncomingMessage, response: ServerResponse) => void ok(response);
+  const answer = (_request: IncomingMessage, response: ServerResponse) => ok(response);
   const openOver = async (...urls: string[]) => open({ incidentUrl: urls.join() });
   const post = async ({ send, bearer }: Awaited<ReturnType<typeof open>>) =>
     send({ method: 'POST', path: PATH, body: { title: 'x' }, token: bearer });
@@ -165,37 +118,40 @@ describe('a service with several addresses', () => {
     (await send({ method, path: PATH, token: bearer })).status;
 
   test('shares its requests out', async () => {
-    const [first, second] = [await startReplica(answer), await startReplica(answer)];
-    const gateway = await openOver(first.server.url, second.server.url);
+    const [first, second] = [await openService(answer), await openService(answer)];
+    const gateway = await openOver(first.url, second.url);
     for (let count = 0; count < 6; count += 1) expect(await read(gateway)).toBe(200);
     expect([first.requests, second.requests]).toEqual([3, 3]);
   });
 
   test('gets what one of them refused, whatever it is, and loses no address by it', async () => {
-    const [gone, other] = [await startReplica(answer), await startReplica(answer)];
-    const gateway = await openOver(gone.server.url, other.server.url);
-    await gone.server.close();
+    const [gone, other] = [await openService(answer), await openService(answer)];
+    const gateway = await openOver(gone.url, other.url);
+    await gone.close();
     for (let count = 0; count < 4; count += 1) {
       expect((await post(gateway)).status).toBe(200);
       expect(await read(gateway)).toBe(200);
     }
     expect(other.requests).toBe(8);
-    const metrics = async () => (await fetch(new URL('/metrics', gateway.app.internalUrl))).text();
     await eventually(async () =>
-      (await metrics()).includes('tocsin_gateway_upstream_addresses{upstream="incident",state="down",app="gateway"} 1'),
+      (await gateway.metrics()).includes(
+        'tocsin_gateway_upstream_addresses{upstream="incident",state="down",app="gateway"} 1',
+      ),
     );
-    expect(await metrics()).toMatch(/tocsin_gateway_upstream_available\{upstream="incident",app="gateway"\} 1/);
-    expect(await metrics()).toMatch(/tocsin_gateway_upstream_failures_total\{upstream="incident",app="gateway"\} 0/);
-    opened.push(await listen((_request, response) => ok(response), { host: '127.0.0.1', port: gone.server.port }));
-    await eventually(async () => !/state="down",app="gateway"\} [1-9]/.test(await metrics()));
+    expect(await gateway.metrics()).toMatch(/tocsin_gateway_upstream_available\{upstream="incident",app="gateway"\} 1/);
+    expect(await gateway.metrics()).toMatch(
+      /tocsin_gateway_upstream_failures_total\{upstream="incident",app="gateway"\} 0/,
+    );
+    opened(await serve((_request, response) => ok(response), { port: gone.port }));
+    await eventually(async () => !/state="down",app="gateway"\} [1-9]/.test(await gateway.metrics()));
   });
 
   test('gets a read again that one of them broke off, and a write only once', async () => {
     const [broken, other] = [
-      await startReplica((request) => request.socket.resetAndDestroy()),
-      await startReplica(answer),
+      await openService((request) => request.socket.resetAndDestroy()),
+      await openService(answer),
     ];
-    const gateway = await openOver(broken.server.url, other.server.url);
+    const gateway = await openOver(broken.url, other.url);
     for (let count = 0; count < 4; count += 1) {
       expect(await read(gateway)).toBe(200);
       expect(await read(gateway, 'HEAD')).toBe(200);
@@ -208,26 +164,25 @@ describe('a service with several addresses', () => {
   });
 
   test('gets a read again that one of them does not answer because it hangs', async () => {
-    const hanging = await startServer(() => undefined);
-    opened.push(hanging);
-    const other = await startReplica(answer);
-    const gateway = await openOver(hanging.url, other.server.url);
+    const hanging = opened(await serve(() => undefined));
+    const other = await openService(answer);
+    const gateway = await openOver(hanging.url, other.url);
     const statuses = await Promise.all(Array.from({ length: 4 }, async () => read(gateway)));
     expect(statuses).toEqual([200, 200, 200, 200]);
   });
 
   test('gets nothing at an address that stops, as long as there is another one', async () => {
-    const [stopping, other] = [await startReplica(answer), await startReplica(answer)];
-    const gateway = await openOver(stopping.server.url, other.server.url);
+    const [stopping, other] = [await openService(answer), await openService(answer)];
+    const gateway = await openOver(stopping.url, other.url);
     expect(await read(gateway)).toBe(200);
-    stopping.server.drain();
+    stopping.drain();
     // The next response says so, or the next health check.
     await eventually(async () => {
       const before = stopping.requests;
       for (let count = 0; count < 4; count += 1) expect((await post(gateway)).status).toBe(200);
       return stopping.requests === before;
     });
-    await stopping.server.close();
+    await stopping.close();
     expect((await post(gateway)).status).toBe(200);
   });
 });
@@ -341,7 +296,7 @@ describe('bodies', () => {
     const body = JSON.stringify({ title: 'x'.repeat(MAX_BODY_BYTES - 12) });
     expect(body.length).toBe(MAX_BODY_BYTES);
     expect((await gateway.send({ method: 'POST', path: PATH, body, token: gateway.bearer })).status).toBe(201);
-    expect((await sendChunks(gateway, body, { pieces: 16 })).status).toBe(201);
+    expect((await gateway.send({ ...inChunks, body, token: gateway.bearer })).status).toBe(201);
   });
 
   test('have the limit that the operator has set, which the error names', async () => {
@@ -361,7 +316,7 @@ describe('bodies', () => {
     const announced = await gateway.send({ method: 'POST', path: PATH, body, token: gateway.bearer });
     expect([announced.status, announced.body.code]).toEqual([413, 'request_body_too_large']);
     expect(announced.headers).not.toHaveProperty('x-ratelimit-limit');
-    const chunked = await sendChunks(gateway, body, { pieces: 16 });
+    const chunked = await gateway.send({ ...inChunks, body, token: gateway.bearer });
     expect([chunked.status, chunked.body.code]).toEqual([413, 'request_body_too_large']);
     expect(chunked.headers).toHaveProperty('x-ratelimit-limit');
   });
@@ -370,7 +325,7 @@ describe('bodies', () => {
     // The service accepts 1 MiB.
     const gateway = await open({ env: { MAX_BODY_BYTES: '131072' } });
     const body = JSON.stringify({ title: 'x'.repeat(131_072) });
-    expect(await sendChunks(gateway, body, { pieces: 16 })).toMatchObject({
+    expect(await gateway.send({ ...inChunks, body, token: gateway.bearer })).toMatchObject({
       status: 413,
       body: { code: 'request_body_too_large', message: 'The body must be at most 131072 bytes' },
     });
@@ -486,7 +441,7 @@ describe('bodies', () => {
     const { gateway } = await openWithService((request, response) => void receive(request, response));
     const { bearer: token } = gateway;
     await gateway.send({ method: 'POST', path: PATH, body: '{"title":"x"}', token });
-    await sendChunks(gateway, '{"title":"x"}', { pieces: 3 });
+    await gateway.send({ ...inChunks, chunkSize: 5, body: '{"title":"x"}', token });
     await gateway.send({ method: 'POST', path: PATH, token });
     await gateway.send({ method: 'POST', path: PATH, token, headers: { 'Transfer-Encoding': 'chunked' } });
     await gateway.send({ path: PATH, token });
@@ -518,49 +473,12 @@ describe('bodies', () => {
     expect(await send('{"title":"x"}', 'text/plain')).toBe('unsupported_media_type');
     expect(await send('{"title":"x","more":1}')).toBe('unknown_field');
   });
-
-  /** Sends a body in chunks. */
-  async function sendChunks(
-    gateway: GatewayHarness & { bearer: string },
-    body: string,
-    { pieces }: { pieces: number },
-  ): Promise<RawResponse> {
-    const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
-    const request = http.request(`${gateway.app.url}${PATH}`, {
-      method: 'POST',
-      agent: false,
-      headers: {
-        Host: 'acme.localhost',
-        Authorization: `Bearer ${gateway.bearer}`,
-        'Content-Type': 'application/json',
-        'Transfer-Encoding': 'chunked',
-      },
-    });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const bytes = Buffer.concat(chunks);
-        const text = bytes.toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text, body: JSON.parse(text) });
-      });
-    });
-    const size = Math.ceil(body.length / pieces);
-    for (let start = 0; start < body.length; start += size) {
-      if (!request.write(body.slice(start, start + size)))
-        await new Promise((drained) => request.once('drain', drained));
-    }
-    request.end();
-    return promise;
-  }
 });
 
 test('without its database the gateway is healthy, not ready, and responds 503', async () => {
   const none = async () => undefined;
   const database = { url: () => 'postgres://nobody@127.0.0.1:9/none', adminUrl: '', clear: none, drop: none };
-  const gateway = await startGatewayHarness({ database });
-  opened.push(gateway);
+  const gateway = opened(await startGatewayHarness({ database }));
   const response = await gateway.send({ path: PATH });
   expect([response.status, response.body.code]).toEqual([503, 'service_unavailable']);
   expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);

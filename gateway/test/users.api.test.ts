@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openGatewayDatabase } from '../src/administration.ts';
-import { type GatewayHarness, startGatewayHarness } from './gateway-harness.ts';
+import { startGatewayHarness } from './gateway-harness.ts';
 import { at, type Member, memberOf, USERS } from './members.ts';
 
-let gateway: GatewayHarness;
-let owner: Member;
-let admin: Member;
-beforeAll(async () => {
-  gateway = await startGatewayHarness({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  owner = await memberOf(gateway, { role: 'owner' });
-  admin = await memberOf(gateway, { role: 'admin' });
-});
+const gateway = await startGatewayHarness({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+const owner = await memberOf(gateway, { role: 'owner' });
+const admin = await memberOf(gateway, { role: 'admin' });
 afterAll(async () => gateway.close());
 
 let made = 0;

@@ -1,60 +1,40 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
-import type { HttpServer } from '@tocsin/http';
 import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { memoryRequestCounter } from '../src/app.ts';
-import {
-  type GatewayHarness,
-  type GatewayHarnessOptions,
-  startGatewayHarness,
-  startServer,
-} from './gateway-harness.ts';
+import { type GatewayHarness, type GatewayHarnessOptions, ok, openers } from './gateway-harness.ts';
 import { memberOf } from './members.ts';
 
 const WAITING = '/api/v1/incident-events';
 const ORDINARY = '/api/v1/incidents';
-const opened: { close: () => Promise<unknown> | void }[] = [];
-afterEach(async () => {
-  for (const resource of opened.splice(0).reverse()) await resource.close();
-});
+const { opened, open: openGateway, openService } = openers();
 
 /** A service whose requests wait until the test answers them; those of another path, and with `wait=0`, are answered at once. */
-interface WaitingService {
-  server: HttpServer;
-  waiting: { request: IncomingMessage; response: ServerResponse }[];
+async function startWaitingService(announce = true) {
+  const waiting: { request: IncomingMessage; response: ServerResponse }[] = [];
   /** The targets of the requests that were answered at once. */
-  answered: (string | undefined)[];
-  /** Requests that the gateway has aborted. */
-  aborted: number;
-}
-
-async function startWaitingService(announce = true): Promise<WaitingService> {
-  const service: WaitingService = { server: undefined as never, waiting: [], answered: [], aborted: 0 };
-  service.server = await startServer((request, response) => {
+  const answered: (string | undefined)[] = [];
+  const service = await openService((request, response) => {
     if (request.url?.startsWith(WAITING) !== true || request.url.includes('wait=0')) {
-      service.answered.push(request.url);
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
+      answered.push(request.url);
+      ok(response);
       return;
     }
-    service.waiting.push({ request, response });
-    response.on('close', () => (service.aborted += response.writableFinished ? 0 : 1));
+    waiting.push({ request, response });
     if (request.headers.accept === 'text/event-stream') {
       response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
       response.flushHeaders();
     } else if (announce) response.writeProcessing();
   });
-  opened.push(service.server);
-  return service;
+  return Object.assign(service, { waiting, answered });
 }
 
 async function open(options: GatewayHarnessOptions = {}) {
   const service = await startWaitingService();
-  const gateway = await startGatewayHarness({ ...options, incidentUrl: service.server.url });
-  opened.push(gateway);
-  return { service, gateway, token: await gateway.token() };
+  const gateway = await openGateway({ ...options, incidentUrl: service.url });
+  return { service, gateway, token: gateway.bearer };
 }
 
 interface Reader {
@@ -74,7 +54,7 @@ async function openStream(
     agent: false,
     headers: { Host: 'acme.localhost', Authorization: `Bearer ${token}`, Accept: 'text/event-stream', ...headers },
   });
-  opened.push({ close: () => void request.destroy() });
+  opened({ close: () => request.destroy() });
   request.on('error', () => undefined);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let received = '';
@@ -87,10 +67,8 @@ async function openStream(
 const poll = async (gateway: GatewayHarness, token: string) => gateway.send({ path: WAITING, token });
 
 /** Of the gateway's own metric, which counts requests as soon as they are known to wait. */
-const countWaiting = async ({ app }: GatewayHarness): Promise<number> => {
-  const metrics = await text((await fetch(new URL('/metrics', app.internalUrl))).body as never);
-  return Number(/^tocsin_gateway_waiting_requests\S* (\d+)$/m.exec(metrics)?.[1]);
-};
+const countWaiting = async (gateway: GatewayHarness): Promise<number> =>
+  Number(/^tocsin_gateway_waiting_requests\S* (\d+)$/m.exec(await gateway.metrics())?.[1]);
 const reaches = async (gateway: GatewayHarness, count: number) =>
   eventually(async () => (await countWaiting(gateway)) === count, { what: `${count} waiting requests` });
 
@@ -205,20 +183,18 @@ describe('a request that waits', () => {
   });
 
   test('is not announced by a service of an operation that cannot wait', async () => {
-    const service = await startServer((_request, response) => {
+    const service = await openService((_request, response) => {
       response.writeProcessing();
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"route":"ok"}');
+      ok(response);
     });
-    opened.push(service);
-    const gateway = await startGatewayHarness({ incidentUrl: service.url });
-    opened.push(gateway);
-    expect((await gateway.send({ path: ORDINARY, token: await gateway.token() })).status).toBe(200);
+    const gateway = await openGateway({ incidentUrl: service.url });
+    expect((await gateway.send({ path: ORDINARY, token: gateway.bearer })).status).toBe(200);
     expect(await countWaiting(gateway)).toBe(0);
   });
 
   test('is refused when the workspace has as many as it may, and its request to the service is aborted', async () => {
     const { service, gateway, token } = await open({
-      adjust: (config) => ({ ...config, shares: { ...config.shares, waitingPerWorkspace: 2 } }),
+      shares: { waitingPerWorkspace: 2 },
     });
     const reader = await openStream(gateway, token);
     const waiting = poll(gateway, token);

@@ -44,7 +44,8 @@ const COLUMNS = {
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
 } as const satisfies ColumnsOf<Workspace>;
-type Row = RowOf<Workspace, typeof COLUMNS>;
+/** The driver reads a `numeric` as text. */
+type Row = Omit<RowOf<Workspace, typeof COLUMNS>, 'history_days'> & { history_days: string | null };
 const { names: NAMES, toEntity, toRow } = rowMapping<Workspace, typeof COLUMNS>(COLUMNS);
 
 export function workspaceStore(db: Knex) {
@@ -134,8 +135,5 @@ function quotaParameters(changes: QuotaChanges = {}): [string, string[]] {
   return [JSON.stringify(set), entries.filter(isReset).map(([name]) => name)];
 }
 
-const fromRow = (row: Row): Workspace => ({
-  ...toEntity(row),
-  // The driver reads `numeric` as a text.
-  historyDays: row.history_days === null ? null : Number(row.history_days),
-});
+const fromRow = (row: Row): Workspace =>
+  toEntity({ ...row, history_days: row.history_days === null ? null : Number(row.history_days) });

@@ -14,7 +14,10 @@ export interface Exchange {
 }
 
 /** The path of a request, without the query, which may be confidential. */
-export const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+export function pathOf({ url = '' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
 
 /** The value of a header that has at most one. @param name in lower case */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {

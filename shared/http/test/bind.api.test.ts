@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { request } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { loopbackServer } from '@tocsin/testing';
 import { type HttpServer, listen } from '../src/index.ts';
 
 const opened: { close: () => unknown }[] = [];
@@ -47,18 +48,14 @@ test('an address is only itself', async () => {
 
 test('a port that is taken on one of the addresses is taken', async () => {
   for (const host of LOOPBACK) {
-    const other = createSocketServer();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    other.listen(0, host, resolve);
-    await promise;
-    const { port } = other.address() as { port: number };
+    const { port, close } = await loopbackServer(createSocketServer(), host);
     const listening = listen(() => undefined, { host: 'localhost', port });
     await expect(listening).rejects.toMatchObject({ code: 'EADDRINUSE', port });
     // What it had opened on the other address is closed.
     for (const address of LOOPBACK) {
       if (address !== host) expect(await answerAt(address, port)).toBe('ECONNREFUSED');
     }
-    other.close();
+    await close();
   }
 });
 

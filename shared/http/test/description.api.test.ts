@@ -1,38 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createLogger, createMetrics } from '@tocsin/runtime';
-import { httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
-import {
-  DESCRIPTION_PATH,
-  entityTagOf,
-  httpApp,
-  type HttpServer,
-  listen,
-  openPrincipalVerifier,
-} from '../src/index.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { httpClient, serve, testApp } from '@tocsin/testing';
+import { DESCRIPTION_PATH, entityTagOf } from '../src/index.ts';
 
 const DESCRIPTION = Buffer.from('{"openapi":"3.1.0","paths":{}}\n');
 const TAG = entityTagOf(DESCRIPTION);
 
-const start = async (description?: Buffer): Promise<HttpServer> =>
-  listen(
-    httpApp({
-      routes: [],
-      description,
-      readinessChecks: [],
-      principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'catalog', callers: [] }),
-      log: createLogger({ app: 'test', level: 'silent' }),
-      metrics: createMetrics('test'),
-    }),
-    { host: '127.0.0.1', port: 0 },
-  );
+const server = await serve(testApp({ description: DESCRIPTION }));
+afterAll(async () => server.close());
 
 describe('the description of a service', () => {
-  let server: HttpServer;
-  beforeAll(async () => {
-    server = await start(DESCRIPTION);
-  });
-  afterAll(async () => server.close());
-
   // Not fetch, which adds a Cache-Control that asks for the whole description.
   const read = async (headers: Record<string, string> = {}) => httpClient(server.url).get(DESCRIPTION_PATH, headers);
 
@@ -58,7 +34,7 @@ describe('the description of a service', () => {
 });
 
 test('a service without a description serves none', async () => {
-  const server = await start();
-  expect((await fetch(new URL(DESCRIPTION_PATH, server.url))).status).toBe(404);
-  await server.close();
+  const other = await serve(testApp({}));
+  expect((await fetch(new URL(DESCRIPTION_PATH, other.url))).status).toBe(404);
+  await other.close();
 });

@@ -1,31 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { type Knex, openDatabase } from '@tocsin/postgres';
-import { createLogger, createMetrics } from '@tocsin/runtime';
-import {
-  asUser,
-  type Client,
-  createTestDatabase,
-  eventually,
-  httpClient,
-  TEST_SECRET_KEYS,
-  type TestDatabase,
-} from '@tocsin/testing';
+import { openDatabase } from '@tocsin/postgres';
+import { createLogger } from '@tocsin/runtime';
+import { asUser, createTestDatabase, eventually, httpClient, serve, testApp } from '@tocsin/testing';
 import { z } from 'zod';
-import {
-  type Contracts,
-  endpoint,
-  httpApp,
-  type HttpServer,
-  implement,
-  listen,
-  openPrincipalVerifier,
-} from '../src/index.ts';
+import { type Contracts, endpoint, implement } from '../src/index.ts';
 
-let database: TestDatabase;
-let knex: Knex;
-let server: HttpServer;
-let client: Client;
 const logged: string[] = [];
 
 const shared = { tag: 'Things', scope: 'teams:write', reply: { status: 204 } } as const;
@@ -46,19 +26,12 @@ const routes = implement(contracts, {
   upload: async () => ({}),
 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  knex = openDatabase({ url: database.adminUrl, schema: 'public', application: 'test', poolSize: 2 });
-  const app = httpApp({
-    routes,
-    readinessChecks: [],
-    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'test', callers: [] }),
-    log: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void logged.push(line) } }),
-    metrics: createMetrics('test'),
-  });
-  server = await listen(app, { host: '127.0.0.1', port: 0 });
-  client = httpClient(server.url, asUser('test'));
-});
+const database = await createTestDatabase();
+const knex = openDatabase({ url: database.adminUrl, schema: 'public', application: 'test', poolSize: 2 });
+const destination = { write: (line: string) => void logged.push(line) };
+const log = createLogger({ app: 'test', level: 'info', destination });
+const server = await serve(testApp({ routes, log }));
+const client = httpClient(server.url, asUser('test'));
 afterAll(async () => {
   await server.close();
   await knex.destroy();

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { createLogger, createMetrics, currentDryRun, runDry } from '@tocsin/runtime';
-import { asService, asUser, type Client, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { createLogger, currentDryRun, runDry } from '@tocsin/runtime';
+import { asService, asUser, httpClient, serve, TEST_SECRET_KEYS, testApp } from '@tocsin/testing';
 import { z } from 'zod';
 import {
   type Contracts,
-  httpApp,
-  type HttpServer,
   implement,
   internalClient,
   internalCommand,
   internalRoute,
-  listen,
   type HttpLimits,
   MAX_BODY_BYTES,
   pathId,
@@ -91,12 +88,10 @@ const routes = implement(contracts, {
   oldThing: async () => ({ body: {} }),
 });
 
-let server: HttpServer;
-let client: Client;
 const logged: string[] = [];
 
 const openApp = (limits?: HttpLimits) =>
-  httpApp({
+  testApp({
     routes,
     internalRoutes: [
       internalRoute({
@@ -113,21 +108,14 @@ const openApp = (limits?: HttpLimits) =>
       }),
     ],
     readinessChecks: [{ name: 'moon', required: false, check: async () => false }],
-    principals: openPrincipalVerifier({
-      secretKeys: TEST_SECRET_KEYS,
-      audience: 'test',
-      callers: ['one', 'other'],
-    }),
+    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'test', callers: ['one', 'other'] }),
     log: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void logged.push(line) } }),
-    metrics: createMetrics('test'),
     checkReplies: true,
     ...(limits !== undefined && { limits }),
   });
 
-beforeAll(async () => {
-  server = await listen(openApp(), { host: '127.0.0.1', port: 0 });
-  client = httpClient(server.url, asUser('test'));
-});
+const server = await serve(openApp());
+const client = httpClient(server.url, asUser('test'));
 afterAll(async () => server.close());
 
 const outcome = ({ status, body }: { status: number; body: { code?: string; field?: string } }) =>
@@ -161,7 +149,7 @@ describe('a body', () => {
   });
 
   test('has the limit of the installation, which the error names', async () => {
-    const other = await listen(openApp({ bodyBytes: 200_000, idempotencyHours: 24 }), { host: '127.0.0.1', port: 0 });
+    const other = await serve(openApp({ bodyBytes: 200_000, idempotencyHours: 24 }));
     try {
       const body = { name: 'a'.repeat(200_001 - '{"name":""}'.length) };
       const { status, body: error } = await httpClient(other.url, asUser('test')).post('/things', body);
@@ -350,21 +338,16 @@ test('an app is ready while only optional dependencies are down', async () => {
 });
 
 test('requests in progress finish when the app stops', async () => {
-  let arrived: () => void = () => undefined;
-  const started = new Promise<void>((resolve) => (arrived = resolve));
-  let finish: () => void = () => undefined;
-  const wait = new Promise<void>((resolve) => (finish = resolve));
-  const slow = await listen(
-    (_request, response) => {
-      arrived();
-      void wait.then(() => response.end('{"done":true}'));
-    },
-    { host: '127.0.0.1', port: 0 },
-  );
+  const arrived = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  const slow = await serve((_request, response) => {
+    arrived.resolve();
+    void finished.promise.then(() => response.end('{"done":true}'));
+  });
   const answer = httpClient(slow.url).get('/');
-  await started;
+  await arrived.promise;
   const closed = slow.close();
-  finish();
+  finished.resolve();
   expect((await answer).body).toEqual({ done: true });
   await closed;
 });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
 import { commitPipeline, type Knex, openDatabase, runOnce } from '@tocsin/postgres';
-import { createTestDatabase, type TestDatabase, testPrincipal } from '@tocsin/testing';
+import { createTestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,
   IDEMPOTENCY_HOURS,
@@ -15,14 +15,15 @@ import {
   sweepIdempotencyKeys,
 } from '../src/index.ts';
 
-let database: TestDatabase;
-let knex: Knex;
-beforeAll(async () => {
-  database = await createTestDatabase({
-    schema: 'idempotency',
-    migrations: path.join(import.meta.dirname, 'migrations'),
-  });
-  knex = openDatabase({ url: database.url('idempotency'), schema: 'idempotency', application: 'test', poolSize: 5 });
+const database = await createTestDatabase({
+  schema: 'idempotency',
+  migrations: path.join(import.meta.dirname, 'migrations'),
+});
+const knex = openDatabase({
+  url: database.url('idempotency'),
+  schema: 'idempotency',
+  application: 'test',
+  poolSize: 5,
 });
 afterAll(async () => {
   await knex.destroy();

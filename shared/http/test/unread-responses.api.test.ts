@@ -1,15 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
-import { createLogger, createMetrics } from '@tocsin/runtime';
-import { asUser, eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { asUser, eventually, httpClient, serve, testApp } from '@tocsin/testing';
 import { z } from 'zod';
 import {
   type Contracts,
-  httpApp,
   type HttpServer,
   implement,
-  listen,
-  openPrincipalVerifier,
   PRINCIPAL_HEADER,
   type UnsentBytes,
   unsentBytes,
@@ -29,19 +25,12 @@ const contracts = {
 const textOf = async (bytes: number) => ({ body: { text: 'x'.repeat(bytes) } });
 
 async function start(options: { stallTimeout?: number; unsent?: UnsentBytes } = {}): Promise<HttpServer> {
-  const app = httpApp({
-    routes: implement(contracts, {
-      getText: async ({ query: { bytes } }) => textOf(bytes),
-      makeText: async ({ query: { bytes } }) => textOf(bytes),
-    }),
-    readinessChecks: [],
-    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'test', callers: [] }),
-    log: createLogger({ app: 'test', level: 'silent' }),
-    metrics: createMetrics('test'),
-    unsentBytes: options.unsent ?? unsentBytes(),
+  const routes = implement(contracts, {
+    getText: async ({ query: { bytes } }) => textOf(bytes),
+    makeText: async ({ query: { bytes } }) => textOf(bytes),
   });
-  const { stallTimeout } = options;
-  return listen(app, { host: '127.0.0.1', port: 0, ...(stallTimeout !== undefined && { stallTimeout }) });
+  const { stallTimeout, unsent = unsentBytes() } = options;
+  return serve(testApp({ routes, unsentBytes: unsent }), { stallTimeout });
 }
 
 const inWorkspace = (id: number) => asUser('test', { workspace: { id } });

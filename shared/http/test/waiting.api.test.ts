@@ -2,18 +2,14 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { createLogger, createMetrics } from '@tocsin/runtime';
-import { asUser, eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { asUser, eventually, httpClient, serve, testApp } from '@tocsin/testing';
 import { z } from 'zod';
 import {
   type Contracts,
   DomainError,
   endpoint,
-  httpApp,
   type HttpServer,
   implement,
-  listen,
-  openPrincipalVerifier,
   PRINCIPAL_HEADER,
   type ServerSentEvent,
   type StreamPart,
@@ -94,7 +90,7 @@ async function start(
 ): Promise<Harness> {
   const { places = waitingPlaces(), unsent = unsentBytes(), heartbeat = 60_000, lifetime = 60_000 } = options;
   const letters = new Letters();
-  const app = httpApp({
+  const app = testApp({
     routes: implement(contracts, {
       readLetters: async ({ query: { fail, wait }, waiting }) => {
         if (fail === true) throw new DomainError('precondition_failed', 'no');
@@ -106,20 +102,12 @@ async function start(
         return { body: { letters: (part?.events ?? []).map(({ id }) => id) } };
       },
     }),
-    readinessChecks: [],
-    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'test', callers: [] }),
-    log: createLogger({ app: 'test', level: 'silent' }),
-    metrics: createMetrics('test'),
     checkReplies: true,
     unsentBytes: unsent,
     waitingPlaces: places,
     streamTimes: { heartbeat, lifetime: { least: lifetime, random: 0 } },
   });
-  const server = await listen(app, {
-    host: '127.0.0.1',
-    port: 0,
-    ...(options.stallTimeout !== undefined && { stallTimeout: options.stallTimeout }),
-  });
+  const server = await serve(app, { stallTimeout: options.stallTimeout });
   opened.push(server);
   return { server, letters, places, unsent };
 }

@@ -1,27 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isDatabaseStuck, type Knex, observeDatabase, openDatabase } from '@tocsin/postgres';
-import { createLogger, createMetrics } from '@tocsin/runtime';
+import { createMetrics } from '@tocsin/runtime';
 import {
   asUser,
   type Client,
   createTestDatabase,
   eventually,
   httpClient,
+  serve,
   tcpProxy,
   type TcpProxy,
-  TEST_SECRET_KEYS,
-  type TestDatabase,
+  testApp,
 } from '@tocsin/testing';
 import { z } from 'zod';
-import {
-  type Contracts,
-  endpoint,
-  httpApp,
-  type HttpServer,
-  implement,
-  listen,
-  openPrincipalVerifier,
-} from '../src/index.ts';
+import { type Contracts, endpoint, type HttpServer, implement } from '../src/index.ts';
 
 const shared = { tag: 'Things', scope: 'teams:write', reply: { status: 204 } } as const;
 const body = z.strictObject({ seconds: z.number() });
@@ -35,16 +27,12 @@ const contracts = {
   commit: { ...endpoint('POST', '/commit', 'Write in a transaction that cannot commit'), ...shared, body },
 } as const satisfies Contracts;
 
-let database: TestDatabase;
-let observer: Knex;
 let proxy: TcpProxy;
 let knex: Knex;
 let server: HttpServer;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  observer = openDatabase({ url: database.adminUrl, schema: 'public', application: 'observer', poolSize: 2 });
-  await observer.raw('create table written (seconds real)');
-});
+const database = await createTestDatabase();
+const observer = openDatabase({ url: database.adminUrl, schema: 'public', application: 'observer', poolSize: 2 });
+await observer.raw('create table written (seconds real)');
 afterAll(async () => {
   await observer.destroy();
   await database.drop();
@@ -82,15 +70,7 @@ async function startService(deadlines: Record<string, number>): Promise<void> {
       return {};
     },
   });
-  const app = httpApp({
-    routes,
-    readinessChecks: [],
-    isStuck: () => isDatabaseStuck(knex),
-    principals: openPrincipalVerifier({ secretKeys: TEST_SECRET_KEYS, audience: 'test', callers: [] }),
-    log: createLogger({ app: 'test', level: 'silent' }),
-    metrics,
-  });
-  server = await listen(app, { host: '127.0.0.1', port: 0 });
+  server = await serve(testApp({ routes, isStuck: () => isDatabaseStuck(knex), metrics }));
 }
 beforeEach(async () => startService({ silence: 300, probe: 600, cancel: 400, connect: 1_500, stuck: 500 }));
 afterEach(async () => {

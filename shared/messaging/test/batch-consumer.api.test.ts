@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics, type Metrics } from '@tocsin/runtime';
@@ -27,22 +27,11 @@ import {
   SET_UP_TIMEOUT,
   silent,
 } from './brokers.ts';
-import {
-  failEffects,
-  incidentCreated,
-  lockEffects,
-  type MessagingDatabase,
-  messagingDatabase,
-  openPool,
-  restoreEffects,
-} from './database.ts';
+import { failEffects, incidentCreated, lockEffects, messagingDatabase, openPool, restoreEffects } from './database.ts';
 
 const QUEUE = QUEUES.webhookFeed;
 
-let database: MessagingDatabase;
-beforeAll(async () => {
-  database = await messagingDatabase();
-});
+const database = await messagingDatabase();
 afterAll(async () => database.drop());
 
 function created(reference: string): OutgoingMessage {

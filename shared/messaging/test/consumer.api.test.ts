@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics, type Metrics } from '@tocsin/runtime';
@@ -15,23 +15,12 @@ import {
   sweepInbox,
 } from '../src/index.ts';
 import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
-import {
-  failEffects,
-  incidentCreated,
-  lockEffects,
-  type MessagingDatabase,
-  messagingDatabase,
-  openPool,
-  restoreEffects,
-} from './database.ts';
+import { failEffects, incidentCreated, lockEffects, messagingDatabase, openPool, restoreEffects } from './database.ts';
 
-let database: MessagingDatabase;
 let broker: MemoryBroker;
 let metrics: Metrics;
 let consumer: Subscription | undefined;
-beforeAll(async () => {
-  database = await messagingDatabase();
-});
+const database = await messagingDatabase();
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Envelope, QUEUES } from '@tocsin/contracts';
 import { createMetrics, type Metrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
@@ -11,15 +11,12 @@ import {
   startRelay,
 } from '../src/index.ts';
 import { collect, type Inbox, QUICK_RETRIES, silent } from './brokers.ts';
-import { incidentCreated, type MessagingDatabase, messagingDatabase, openPool, unboundEvent } from './database.ts';
+import { incidentCreated, messagingDatabase, openPool, unboundEvent } from './database.ts';
 
-let database: MessagingDatabase;
 let broker: MemoryBroker;
 let metrics: Metrics;
 const relays: PeriodicTask[] = [];
-beforeAll(async () => {
-  database = await messagingDatabase();
-});
+const database = await messagingDatabase();
 afterAll(async () => database.drop());
 beforeEach(() => {
   broker = new MemoryBroker({ retryDelays: QUICK_RETRIES });

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { type Broker, MemoryBroker, type NewEvent, outbox, type OutgoingMessage, startRelay } from '../src/index.ts';
 import { queueRoom } from '../src/queue-room.ts';
 import { silent } from './brokers.ts';
-import { incidentArchived, incidentCreated, type MessagingDatabase, messagingDatabase } from './database.ts';
+import { incidentArchived, incidentCreated, messagingDatabase } from './database.ts';
 
-let database: MessagingDatabase;
 const relays: PeriodicTask[] = [];
-beforeAll(async () => {
-  database = await messagingDatabase();
-});
+const database = await messagingDatabase();
 afterAll(async () => database.drop());
 afterEach(async () => {
   await Promise.all(relays.splice(0).map(async (relay) => relay.stop()));

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, errorOf, eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
 import {
   commitPipeline,
@@ -16,17 +16,13 @@ import {
 /** Shorter than the real ones by the same factor. */
 const DEADLINES = { silence: 300, probe: 600, proof: 400, read: 600, cancel: 400, connect: 1_500 };
 
-let server: TestDatabase;
-/** Not watched by a test's deadlines, for looking at the server. */
-let observer: Knex;
 let proxy: TcpProxy;
 const pools: Knex[] = [];
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-  observer = openDatabase({ url: server.adminUrl, schema: 'public', application: 'observer', poolSize: 2 });
-  await observer.raw('create table written (n int)');
-});
+const server = await createTestDatabase();
+/** Not watched by a test's deadlines, for looking at the server. */
+const observer = openDatabase({ url: server.adminUrl, schema: 'public', application: 'observer', poolSize: 2 });
+await observer.raw('create table written (n int)');
 afterAll(async () => {
   await observer.destroy();
   await server.drop();
@@ -60,11 +56,6 @@ const asRequest = async <Result>(
     work(),
   );
 
-const errorOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
-  Promise.resolve(work).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 const failureOf = async (work: PromiseLike<unknown>) => databaseFailure(await errorOf(work));
 
 /** The statements that the server executes for the pools of a test. */

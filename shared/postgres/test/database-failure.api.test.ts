@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import net from 'node:net';
-import { createTestDatabase, type TestDatabase, tcpProxy } from '@tocsin/testing';
+import { createTestDatabase, errorOf, tcpProxy } from '@tocsin/testing';
 import pg from 'pg';
-import { databaseFailure, isDatabaseUnavailable, type Knex, runPrepared, openDatabase } from '../src/index.ts';
+import { databaseFailure, isDatabaseUnavailable, runPrepared, openDatabase } from '../src/index.ts';
 
-let database: TestDatabase;
-let knex: Knex;
 const open = (url: string) => openDatabase({ url, schema: 'public', application: 'test', poolSize: 1 });
-beforeAll(async () => {
-  database = await createTestDatabase();
-  knex = open(database.adminUrl);
-});
+const database = await createTestDatabase();
+const knex = open(database.adminUrl);
 afterAll(async () => {
   await knex.destroy();
   await database.drop();
 });
-
-const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const raise = (state: string) => `do $$ begin raise exception using errcode = '${state}', message = 'as told'; end $$`;
 
@@ -55,9 +45,9 @@ describe('an error reported by the server', () => {
   ])('%s, %s: %s', async (state, _what, failure) => {
     const waits = failure === 'unreachable' || failure === 'unable';
     const errors = [
-      await failureOf(knex.raw(raise(state))),
-      await failureOf(knex.transaction(async (trx) => trx.raw(raise(state)))),
-      await failureOf(runPrepared(knex, `raise ${state}`, raise(state), [])),
+      await errorOf(knex.raw(raise(state))),
+      await errorOf(knex.transaction(async (trx) => trx.raw(raise(state)))),
+      await errorOf(runPrepared(knex, `raise ${state}`, raise(state), [])),
     ];
     for (const error of errors) {
       expect(error).toMatchObject({ code: state });
@@ -71,15 +61,15 @@ describe('an error reported by the server', () => {
       await trx.raw('set local statement_timeout = 20');
       await trx.raw('select pg_sleep(5)');
     });
-    expect(databaseFailure(await failureOf(slow))).toBe('timeout');
-    expect(databaseFailure(await failureOf(knex('of_tomorrow').select('id')))).toBe('unable');
+    expect(databaseFailure(await errorOf(slow))).toBe('timeout');
+    expect(databaseFailure(await errorOf(knex('of_tomorrow').select('id')))).toBe('unable');
   });
 });
 
 describe('a connection that cannot be opened', () => {
   test('because nobody listens', async () => {
     const nowhere = open('postgres://nobody:none@127.0.0.1:1/none');
-    expect(databaseFailure(await failureOf(nowhere.raw('select 1')))).toBe('unreachable');
+    expect(databaseFailure(await errorOf(nowhere.raw('select 1')))).toBe('unreachable');
     await nowhere.destroy();
   });
 
@@ -87,7 +77,7 @@ describe('a connection that cannot be opened', () => {
     const proxy = await tcpProxy(database.adminUrl);
     const far = open(proxy.url);
     await far.raw('select 1');
-    const failure = failureOf(far.raw('select pg_sleep(5)'));
+    const failure = errorOf(far.raw('select pg_sleep(5)'));
     await knex.raw('select 1');
     proxy.cut();
     expect(databaseFailure(await failure)).toBe('unreachable');
@@ -100,7 +90,7 @@ describe('a connection that cannot be opened', () => {
     try {
       await tight.transaction(async (trx) => {
         await trx.raw('select 1');
-        const error = await failureOf(tight.raw('select 1'));
+        const error = await errorOf(tight.raw('select 1'));
         expect([databaseFailure(error), isDatabaseUnavailable(error)]).toEqual(['busy', true]);
       });
     } finally {
@@ -114,7 +104,7 @@ test('a session on a server that became read-only is replaced by a new one', asy
   await pool.raw('create table written (n int)');
   // Like a session that survives a failover: it stays read-only, but a new one is not.
   await pool.raw('set default_transaction_read_only = on');
-  expect(databaseFailure(await failureOf(pool('written').insert({ n: 1 })))).toBe('unable');
+  expect(databaseFailure(await errorOf(pool('written').insert({ n: 1 })))).toBe('unable');
   await pool('written').insert({ n: 2 });
   expect(await pool('written').pluck('n')).toEqual([2]);
   await pool.destroy();
@@ -137,7 +127,7 @@ describe('an error of another origin is not a database failure, whatever its cod
 
   test('another database client', async () => {
     const client = new pg.Client('postgres://nobody:none@127.0.0.1:1/none');
-    const error = await failureOf(client.connect());
+    const error = await errorOf(client.connect());
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
     expect(isDatabaseUnavailable(error)).toBe(false);
   });

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inOwnDryRun, outsideDryRun, runDry, runForRequest, RequestWork } from '@tocsin/runtime';
-import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase, errorOf } from '@tocsin/testing';
 import {
   commitPipeline,
   databaseFailure,
@@ -11,21 +11,17 @@ import {
   runPipeline,
 } from '../src/index.ts';
 
-let server: TestDatabase;
-/** Another pool, which sees what is committed. */
-let observer: Knex;
 /** A pool of one connection. */
 let pool: Knex;
 
 const openPool = () => openDatabase({ url: server.adminUrl, schema: 'public', application: 'test', poolSize: 1 });
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-  observer = openPool();
-  await observer.raw('create table notes (text text primary key)');
-  await observer.raw('create table parents (id int primary key)');
-  await observer.raw('create table children (parent int references parents deferrable initially deferred)');
-});
+const server = await createTestDatabase();
+/** Another pool, which sees what is committed. */
+const observer = openPool();
+await observer.raw('create table notes (text text primary key)');
+await observer.raw('create table parents (id int primary key)');
+await observer.raw('create table children (parent int references parents deferrable initially deferred)');
 afterAll(async () => {
   await observer.destroy();
   await server.drop();
@@ -42,12 +38,6 @@ const request = { holder: 1, readOnly: false, isClientGone: () => false };
 const insert = (text: string) => ({ name: 'insert', text: 'insert into notes values ($1)', values: [text] });
 const DIVIDE = { name: '', text: 'select 1 / 0', values: [] };
 const notesIn = async (db: Knex) => db('notes').orderBy('text').pluck<string[]>('text');
-
-const errorOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
-  Promise.resolve(work).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const backend = async (db: Knex): Promise<number> => {
   const [row] = await runOnce<{ pid: number }>(db, 'select pg_backend_pid() as pid', []);

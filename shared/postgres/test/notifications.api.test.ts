@@ -1,31 +1,26 @@
 import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
+import { afterAll, expect, test } from '@jest/globals';
+import { createTestDatabase, eventually, tcpProxy } from '@tocsin/testing';
 import pg from 'pg';
 import { createLogger } from '@tocsin/runtime';
-import { listenForNotifications, type NotificationListener } from '../src/index.ts';
+import { listenForNotifications } from '../src/index.ts';
 
 const CHANNEL = 'tocsin_Test_channel';
-let database: TestDatabase;
-let proxy: TcpProxy;
-let listener: NotificationListener;
 let connects = 0;
 const payloads: string[] = [];
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await tcpProxy(database.adminUrl);
-  listener = listenForNotifications({
-    url: proxy.url,
-    channel: CHANNEL,
-    application: 'test-listener',
-    log: createLogger({ app: 'test', level: 'silent' }),
-    onConnect: () => (connects += 1),
-    onNotification: (payload) => payloads.push(payload),
-    heartbeatInterval: 100,
-  });
-  await eventually(() => connects === 1, { what: 'the first connection' });
+const database = await createTestDatabase();
+const proxy = await tcpProxy(database.adminUrl);
+const listener = listenForNotifications({
+  url: proxy.url,
+  channel: CHANNEL,
+  application: 'test-listener',
+  log: createLogger({ app: 'test', level: 'silent' }),
+  onConnect: () => (connects += 1),
+  onNotification: (payload) => payloads.push(payload),
+  heartbeatInterval: 100,
 });
+await eventually(() => connects === 1, { what: 'the first connection' });
 afterAll(async () => {
   await proxy.close();
   await database.drop();

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, errorOf } from '@tocsin/testing';
 import {
   commitPipeline,
   databaseFailure,
@@ -11,23 +11,13 @@ import {
   runPipeline,
 } from '../src/index.ts';
 
-let database: TestDatabase;
-let knex: Knex;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  knex = openDatabase({ url: database.adminUrl, schema: 'public', application: 'test', poolSize: 1 });
-  await knex.raw('create table notes (id bigserial primary key, text text unique)');
-});
+const database = await createTestDatabase();
+const knex = openDatabase({ url: database.adminUrl, schema: 'public', application: 'test', poolSize: 1 });
+await knex.raw('create table notes (id bigserial primary key, text text unique)');
 afterAll(async () => {
   await knex.destroy();
   await database.drop();
 });
-
-const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const preparedNames = async () =>
   (await knex.raw<{ rows: { name: string }[] }>('select name from pg_prepared_statements')).rows.map(
@@ -69,15 +59,15 @@ describe('a prepared statement', () => {
     const divide = async (by: unknown) => runPrepared(knex, 'divide', 'select 6 / $1::int as result', [by]);
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
-    expect(databaseFailure(await failureOf(divide(0)))).toBe('refused');
+    expect(databaseFailure(await errorOf(divide(0)))).toBe('refused');
     expect(await divide(3)).toEqual([{ result: 2 }]);
-    expect(await failureOf(divide(circular))).toBeInstanceOf(TypeError);
+    expect(await errorOf(divide(circular))).toBeInstanceOf(TypeError);
     expect(await divide(2)).toEqual([{ result: 3 }]);
   });
 
   test('has one text', async () => {
     await runPrepared(knex, 'one', 'select 1 as one', []);
-    expect(await failureOf(runPrepared(knex, 'one', 'select 2 as one', []))).toMatchObject({
+    expect(await errorOf(runPrepared(knex, 'one', 'select 2 as one', []))).toMatchObject({
       message: 'the prepared statement one has another text',
     });
     expect(await runPrepared(knex, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
@@ -136,9 +126,9 @@ describe('statements of a transaction that are sent together', () => {
       [insert('d5'), insert(circular), insert('d6')],
     ];
     for (const statements of attempts) {
-      const failed = await failureOf(knex.transaction(async (trx) => commitPipeline(trx, statements)));
+      const failed = await errorOf(knex.transaction(async (trx) => commitPipeline(trx, statements)));
       expect(failed).toBeInstanceOf(Error);
-      const later = await failureOf(
+      const later = await errorOf(
         knex.transaction(async (trx) => {
           await trx.raw('select 1');
           await commitPipeline(trx, statements);
@@ -155,14 +145,14 @@ describe('statements of a transaction that are sent together', () => {
     await knex.raw('create table parents (id int primary key)');
     await knex.raw('create table children (parent int references parents deferrable initially deferred)');
     const child = { name: '', text: 'insert into children values (1)', values: [] };
-    expect(await failureOf(knex.transaction(async (trx) => commitPipeline(trx, [child])))).toMatchObject({
+    expect(await errorOf(knex.transaction(async (trx) => commitPipeline(trx, [child])))).toMatchObject({
       code: '23503',
     });
     expect(await knex('children').select('parent')).toEqual([]);
   });
 
   test('nothing runs after the COMMIT', async () => {
-    const error = await failureOf(
+    const error = await errorOf(
       knex.transaction(async (trx) => {
         await commitPipeline(trx, [insert('e1')]);
         await trx('notes').insert({ text: 'e2' });
@@ -183,7 +173,7 @@ describe('a transaction begins with its first statement', () => {
   test('of whatever kind', async () => {
     const before = await count();
     const rollBack = async (work: (trx: Knex.Transaction) => Promise<unknown>) =>
-      failureOf(
+      errorOf(
         knex.transaction(async (trx) => {
           await work(trx);
           throw new Error('rolled back');
@@ -212,10 +202,10 @@ describe('a transaction begins with its first statement', () => {
   });
 
   test('whose failure keeps the others from running outside it', async () => {
-    const failed = await failureOf(
+    const failed = await errorOf(
       knex.transaction(async (trx) => {
-        const first = failureOf(runPrepared(trx, '', 'select 1 / 0', []));
-        const second = failureOf(Promise.resolve(trx('notes').insert({ text: 'never' })));
+        const first = errorOf(runPrepared(trx, '', 'select 1 / 0', []));
+        const second = errorOf(Promise.resolve(trx('notes').insert({ text: 'never' })));
         await Promise.all([first, second]);
       }),
     );

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
-import { createTestDatabase, eventually, tcpProxy, type TcpProxy, type TestDatabase } from '@tocsin/testing';
+import { createTestDatabase, errorOf, eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import {
   commitPipeline,
   databaseFailure,
@@ -12,9 +12,6 @@ import {
 } from '../src/index.ts';
 import type { DatabaseDeadlines } from '../src/database-deadlines.ts';
 
-let server: TestDatabase;
-/** Another pool, which looks at the server and ends sessions there. */
-let observer: Knex;
 let proxy: TcpProxy;
 /** A pool of one connection, through the proxy. */
 let pool: Knex;
@@ -22,13 +19,12 @@ let pool: Knex;
 const openPool = (url: string, deadlines: Partial<DatabaseDeadlines> = { silence: 300, probe: 300 }) =>
   openDatabase({ url, schema: 'public', application: 'test', poolSize: 1, deadlines });
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-  observer = openPool(server.adminUrl);
-  await observer.raw('create table notes (text text primary key)');
-  await observer.raw('create table parents (id int primary key)');
-  await observer.raw('create table children (parent int references parents deferrable initially deferred)');
-});
+const server = await createTestDatabase();
+/** Another pool, which looks at the server and ends sessions there. */
+const observer = openPool(server.adminUrl);
+await observer.raw('create table notes (text text primary key)');
+await observer.raw('create table parents (id int primary key)');
+await observer.raw('create table children (parent int references parents deferrable initially deferred)');
 afterAll(async () => {
   await observer.destroy();
   await server.drop();
@@ -43,12 +39,6 @@ afterEach(async () => {
   await proxy.close();
   await observer('notes').delete();
 });
-
-const errorOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
-  Promise.resolve(work).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const insert = (text: string) => ({ name: 'insert', text: 'insert into notes values ($1)', values: [text] });
 const DIVIDE = { name: '', text: 'select 1 / 0', values: [] };

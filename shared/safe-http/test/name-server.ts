@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 
 /** How the server responds to queries for a name: with these addresses, with an error code, or not at all. */
 type NameResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
@@ -34,18 +35,12 @@ export async function startNameServer(): Promise<NameServer> {
     head.writeUInt32BE(0, 8);
     socket.send(Buffer.concat([head, query.subarray(12, end), ...records.map(record)]), from.port, from.address);
   });
-  const bound = Promise.withResolvers<void>();
-  socket.bind(0, '127.0.0.1', bound.resolve);
-  await bound.promise;
+  await once(socket.bind(0, '127.0.0.1'), 'listening');
   const server: NameServer = {
     address: `127.0.0.1:${socket.address().port}`,
     queries: [],
     names: new Map(),
-    stop: async () => {
-      const closed = Promise.withResolvers<void>();
-      socket.close(() => closed.resolve());
-      await closed.promise;
-    },
+    stop: async () => socket[Symbol.asyncDispose](),
   };
   return server;
 }

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
 import { safeHttp, type SafeHttpOptions, type SafeRequest } from '../src/index.ts';
 
 const NAME = 'receiver.example';
 
-let receiver: Receiver;
-beforeAll(async () => void (receiver = await startReceiver({ names: [NAME, '127.0.0.1'] })));
+const receiver = await startReceiver({ names: [NAME, '127.0.0.1'] });
 afterAll(async () => receiver.stop());
 // No test may leave a connection open.
 afterEach(async () => eventually(() => receiver.connections === 0, { what: 'all connections to close' }));

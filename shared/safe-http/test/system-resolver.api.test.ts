@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { isNegativeAnswer, systemResolver } from '../src/index.ts';
-import { type NameServer, startNameServer } from './name-server.ts';
+import { startNameServer } from './name-server.ts';
 
-let server: NameServer;
-beforeAll(async () => {
-  server = await startNameServer();
-  server.names
-    .set('both.example', ['2606:4700:4700::1111', '8.8.8.8', '1.1.1.1'])
-    .set('four.example', ['8.8.8.8'])
-    .set('six.example', ['2606:4700:4700::1111'])
-    .set('empty.example', [])
-    .set('broken.example', 'SERVFAIL')
-    .set('silent.example', 'silence');
-});
+const server = await startNameServer();
+server.names
+  .set('both.example', ['2606:4700:4700::1111', '8.8.8.8', '1.1.1.1'])
+  .set('four.example', ['8.8.8.8'])
+  .set('six.example', ['2606:4700:4700::1111'])
+  .set('empty.example', [])
+  .set('broken.example', 'SERVFAIL')
+  .set('silent.example', 'silence');
 afterAll(async () => server.stop());
 
 const never = new AbortController().signal;

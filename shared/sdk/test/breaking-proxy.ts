@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { loopbackServer } from '@tocsin/testing';
 
 /** What becomes of a connection: where in an exchange it is cut. */
 const FATES = ['before the request', 'before the answer', 'within the answer', 'after the answer'] as const;
@@ -19,9 +20,7 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
   const target = new URL(serverUrl);
   const cuts = Object.fromEntries(FATES.map((fate) => [fate, 0])) as Record<Fate, number>;
   let connections = 0;
-  const open = new Set<net.Socket>();
   const server = net.createServer((client) => {
-    open.add(client);
     const fate = FATES[connections % FATES.length] ?? 'before the request';
     connections += 1;
     let requests = 0;
@@ -34,10 +33,7 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
       upstream.end();
     };
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
-    client.once('close', () => {
-      open.delete(client);
-      upstream.end();
-    });
+    client.once('close', () => upstream.end());
     upstream.once('close', () => client.destroy());
     client.on('data', (bytes) => {
       // A small request arrives in one part, and the client sends the next one after the answer.
@@ -57,14 +53,6 @@ export async function breakingProxy(serverUrl: string): Promise<BreakingProxy> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
-    cuts,
-    close: async () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const client of open) client.destroy();
-      }),
-  };
+  const { port, close } = await loopbackServer(server);
+  return { url: `http://127.0.0.1:${port}`, cuts, close };
 }

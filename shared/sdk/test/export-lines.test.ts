@@ -1,38 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ExportLine, InvalidRequestError, Tocsin } from '../src/index.ts';
-import { json, type RecordingServer, startRecordingServer } from './recording-server.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type ExportLine, InvalidRequestError } from '../src/index.ts';
+import { json, parts, type Respond, startRecording } from './recording-server.ts';
 
-type Part = RecordingServer['respond'];
+const { server, tocsin, respondWith: respond } = await startRecording();
 
 const incident = (title: string) => `{"kind":"incident","title":"${title}"}\n`;
 const position = (cursor: string) => `{"kind":"position","cursor":"${cursor}"}\n`;
 const END = '{"kind":"end"}\n';
 
-/** A response of these parts, which then ends or breaks. */
-const lines =
-  (parts: string[], { breaks = false } = {}): Part =>
-  (response) => {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
-    for (const part of parts) response.write(part);
-    if (breaks) setImmediate(() => response.destroy());
-    else response.end();
-  };
+const lines = (sent: string[], end?: { breaks: boolean }) => parts('application/x-ndjson', sent, end);
+const respondWith = (...responses: Respond[]) => respond(lines([]), ...responses);
 
 describe('an export', () => {
-  let server: RecordingServer;
-  let tocsin: Tocsin;
-  beforeAll(async () => {
-    server = await startRecordingServer();
-    tocsin = new Tocsin({ baseUrl: server.url, token: 'tcs_test' });
-  });
-  beforeEach(() => {
-    server.requests = [];
-  });
-  afterAll(async () => server.close());
-
-  const respondWith = (...responses: Part[]) => {
-    server.respond = (...args) => (responses.shift() ?? lines([]))(...args);
-  };
   const textOf = ({ kind, title, cursor }: ExportLine) => [kind, title, cursor].filter(Boolean).join(' ');
   const paths = () => server.requests.map(({ path }) => path.replace('/api/v1/exports/incidents', ''));
 

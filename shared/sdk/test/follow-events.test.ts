@@ -1,39 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { CursorExpiredError, type FollowedEvent, Tocsin } from '../src/index.ts';
-import { json, type RecordedRequest, type RecordingServer, startRecordingServer } from './recording-server.ts';
+import { describe, expect, test } from '@jest/globals';
+import { CursorExpiredError, type FollowedEvent } from '../src/index.ts';
+import { json, parts, type RecordedRequest, type Respond, startRecording } from './recording-server.ts';
 
-type Part = RecordingServer['respond'];
+const { server, tocsin, respondWith: respond } = await startRecording();
 
 const event = (id: string) => ({ id, type: 'incident.created', data: {} });
 const message = (id: string) => `id: c-${id}\nevent: incident.created\ndata: ${JSON.stringify(event(id))}\n\n`;
 
-/** A stream that sends these parts and then ends, or breaks. */
-const stream =
-  (parts: string[], { breaks = false } = {}): Part =>
-  (response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    for (const part of parts) response.write(part);
-    if (breaks) setImmediate(() => response.destroy());
-    else response.end();
-  };
-const page = (ids: string[], next: string): Part =>
+const stream = (sent: string[], end?: { breaks: boolean }) => parts('text/event-stream', sent, end);
+const respondWith = (...responses: Respond[]) => respond(stream([]), ...responses);
+const page = (ids: string[], next: string): Respond =>
   json(200, { events: ids.map(event), pagination: { limit: 50, has_more: false, next_cursor: next } });
 
 describe('a follower of the event feed', () => {
-  let server: RecordingServer;
-  let tocsin: Tocsin;
-  beforeAll(async () => {
-    server = await startRecordingServer();
-    tocsin = new Tocsin({ baseUrl: server.url, token: 'tcs_test' });
-  });
-  beforeEach(() => {
-    server.requests = [];
-  });
-  afterAll(async () => server.close());
-
-  const respondWith = (...responses: Part[]) => {
-    server.respond = (...args) => (responses.shift() ?? stream([]))(...args);
-  };
   async function take(followed: AsyncIterable<FollowedEvent>, count: number): Promise<string[]> {
     const taken: string[] = [];
     for await (const {

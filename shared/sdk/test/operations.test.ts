@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { OPERATIONS, Tocsin } from '../src/index.ts';
-import { type RecordingServer, startRecordingServer } from './recording-server.ts';
+import { startRecording } from './recording-server.ts';
+
+const { server, tocsin } = await startRecording();
 
 interface Described {
   operationId: string;
@@ -23,12 +25,6 @@ const described = APPS.flatMap((folder) => {
 });
 
 describe('the methods of the client', () => {
-  let server: RecordingServer;
-  beforeAll(async () => {
-    server = await startRecordingServer();
-  });
-  afterAll(async () => server.close());
-
   test('are there for all operations of the API description, and for no others', () => {
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(
       described.map(({ operation }) => operation.operationId).toSorted(),
@@ -48,7 +44,6 @@ describe('the methods of the client', () => {
     const [resource = '', verb = ''] = OPERATIONS[id as keyof typeof OPERATIONS].name.split('.');
     const methods = client[resource as 'incidents'] as unknown as Record<string, (...args: unknown[]) => unknown>;
 
-    server.requests.length = 0;
     const called = methods[verb]?.(...params, ...input, options) as Promise<unknown> & {
       page?: () => Promise<unknown>;
     };
@@ -70,7 +65,6 @@ describe('the methods of the client', () => {
   });
 
   test('refuse a missing ID instead of naming another resource', async () => {
-    const { incidents } = new Tocsin({ baseUrl: server.url, token: 'tcs_test' });
-    await expect(incidents.get(undefined as unknown as number)).rejects.toThrow('must be a text or a number');
+    await expect(tocsin.incidents.get(undefined as unknown as number)).rejects.toThrow('must be a text or a number');
   });
 });

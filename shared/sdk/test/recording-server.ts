@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { afterAll, beforeEach } from '@jest/globals';
+import { loopbackServer } from '@tocsin/testing';
+import { Tocsin } from '../src/index.ts';
 
 export interface RecordedRequest {
   method: string;
@@ -10,10 +12,10 @@ export interface RecordedRequest {
   body: string;
 }
 
-type Respond = (response: ServerResponse, request: RecordedRequest) => void;
+export type Respond = (response: ServerResponse, request: RecordedRequest) => void;
 
 /** A server that keeps the requests that it gets, and responds to them as the test wants. */
-export interface RecordingServer {
+interface RecordingServer {
   url: string;
   requests: RecordedRequest[];
   respond: Respond;
@@ -25,7 +27,34 @@ export const json =
   (response) =>
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-export async function startRecordingServer(): Promise<RecordingServer> {
+/** Sends these parts and then ends, or breaks. */
+export const parts =
+  (mediaType: string, sent: readonly string[], { breaks = false } = {}): Respond =>
+  (response) => {
+    response.writeHead(200, { 'Content-Type': mediaType });
+    for (const part of sent) response.write(part);
+    if (breaks) setImmediate(() => response.destroy());
+    else response.end();
+  };
+
+/** The server and the client of a test file; each of its tests begins without requests. */
+export async function startRecording() {
+  const server = await startRecordingServer();
+  beforeEach(() => {
+    server.requests = [];
+  });
+  afterAll(async () => server.close());
+  return {
+    server,
+    tocsin: new Tocsin({ baseUrl: `${server.url}/`, token: 'tcs_test' }),
+    /** Responds in these ways, one after the other, and then always in the first one. */
+    respondWith: (then: Respond, ...responses: Respond[]) => {
+      server.respond = (...args) => (responses.shift() ?? then)(...args);
+    },
+  };
+}
+
+async function startRecordingServer(): Promise<RecordingServer> {
   const server = createServer((incoming, response) => {
     void text(incoming).then((body) => {
       const request = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers, body };
@@ -33,15 +62,12 @@ export async function startRecordingServer(): Promise<RecordingServer> {
       recording.respond(response, request);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, close } = await loopbackServer(server);
   const recording: RecordingServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     requests: [],
     respond: json(200, {}),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
   return recording;
 }

@@ -1,35 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   ConnectionError,
   NotFoundError,
   PreconditionFailedError,
-  Tocsin,
   TocsinError,
   UnexpectedResponseError,
 } from '../src/index.ts';
-import { json, type RecordingServer, startRecordingServer } from './recording-server.ts';
+import { json, type Respond, startRecording } from './recording-server.ts';
+
+const { server, tocsin, respondWith: respond } = await startRecording();
+const paths = () => server.requests.map(({ path }) => path);
 
 const error = (code: string, more: object = {}) => ({ code, message: 'No', request_id: 'r-1', ...more });
 
 describe('requests of the client', () => {
-  let server: RecordingServer;
-  let tocsin: Tocsin;
-  beforeAll(async () => {
-    server = await startRecordingServer();
-    tocsin = new Tocsin({ baseUrl: `${server.url}/`, token: 'tcs_test' });
-  });
-  beforeEach(() => {
-    server.requests = [];
-  });
-  afterAll(async () => server.close());
-
   /** Responds in these ways, one after the other, and then with an incident. */
-  const respondWith = (...responses: RecordingServer['respond'][]) => {
-    server.respond = (...args) =>
-      (responses.shift() ?? json(200, { incident: { id: 4, revision: 2, title: 'Down' } }))(...args);
-  };
-  const lost: RecordingServer['respond'] = (response) => response.socket?.resetAndDestroy();
-  const half: RecordingServer['respond'] = (response) => {
+  const respondWith = (...responses: Respond[]) =>
+    respond(json(200, { incident: { id: 4, revision: 2, title: 'Down' } }), ...responses);
+  const lost: Respond = (response) => response.socket?.resetAndDestroy();
+  const half: Respond = (response) => {
     response.writeHead(200, { 'Content-Length': '1000' }).write('{"incident"');
     response.socket?.end();
   };
@@ -63,7 +52,7 @@ describe('requests of the client', () => {
     expect(server.requests).toHaveLength(1);
     respondWith(response);
     await tocsin.incidents.update(4, { title: 'Up' }, { ifRevision: 1, validateOnly: true });
-    expect(server.requests.map(({ path }) => path)).toEqual([
+    expect(paths()).toEqual([
       '/api/v1/incidents/4',
       '/api/v1/incidents/4?validate_only=true',
       '/api/v1/incidents/4?validate_only=true',
@@ -155,7 +144,7 @@ describe('requests of the client', () => {
     const ids: number[] = [];
     for await (const { id } of list) ids.push(id);
     expect(ids).toEqual([1, 2, 3]);
-    expect(server.requests.map(({ path }) => path)).toEqual([
+    expect(paths()).toEqual([
       '/api/v1/incidents?status=open&status=active&limit=2',
       '/api/v1/incidents?status=open&status=active&limit=2&cursor=b',
       '/api/v1/incidents?status=open&status=active&limit=2&cursor=c',

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import path from 'node:path';
 import { QUEUES } from '@tocsin/contracts';
 import { listen, endpoint, implement } from '@tocsin/http';
 import { MemoryBroker, outbox, startRelay } from '@tocsin/messaging';
 import { createLogger, memoryVersions, readConfig, RequestWork, runForRequest } from '@tocsin/runtime';
-import {
-  asUser,
-  createTestDatabase,
-  eventually,
-  httpClient,
-  TEST_SECRET_KEYS,
-  type TestDatabase,
-} from '@tocsin/testing';
+import { asUser, createTestDatabase, eventually, httpClient, serve, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { z } from 'zod';
 import {
   openBase,
@@ -25,8 +18,7 @@ import {
 
 const schema = { name: 'probe', migrations: path.join(import.meta.dirname, 'migrations') };
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase({ schema: 'probe', migrations: schema.migrations })));
+const database = await createTestDatabase({ schema: 'probe', migrations: schema.migrations });
 afterAll(async () => database.drop());
 
 /** A service with one route; its request, workers and clients write into `order` when they end. */
@@ -108,7 +100,7 @@ test('stopping waits for the last response, then stops workers, then closes clie
 });
 
 test('a service that cannot bind its address throws the error and leaves nothing open', async () => {
-  const taken = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0 });
+  const taken = await serve((_request, response) => response.end());
   const { base, order, run } = probe(taken.port);
   await expect(run()).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
   expect(order).toEqual(['dispatcher', 'worker', 'first client', 'second client']);

@@ -3,9 +3,11 @@ export { findChromium } from './chromium.ts';
 export { type Answer, type Client, httpClient, refusal } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
 export { createTestDatabase, dropTestDatabases, type TestDatabase, type TestSchema } from './databases.ts';
+export { errorOf } from './error-of.ts';
 export { eventually } from './eventually.ts';
 export { holdTransaction } from './hold-transaction.ts';
 export { openEventStream, type StreamMessage, type StreamReader } from './event-stream.ts';
+export { loopbackServer, type LoopbackServer } from './loopback-server.ts';
 export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
 export { findRabbitMq, type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';
@@ -25,4 +27,5 @@ export { type FakeSlack, type SlackFailure, type SlackHook, startSlack } from '.
 export type { SlackMethod } from './slack-methods.ts';
 export type { SlackCall } from './slack-server.ts';
 export type { SlackChannel, SlackUsergroup } from './slack-state.ts';
+export { serve, testApp } from './test-app.ts';
 export { type TcpProxy, tcpProxy } from './tcp-proxy.ts';

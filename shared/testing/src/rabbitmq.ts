@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from './eventually.ts';
+import { loopbackServer } from './loopback-server.ts';
 
 /** A RabbitMQ server of its own for a test, which can be killed and restarted. Confirmed messages survive. */
 export interface OwnRabbitMq {
@@ -137,24 +138,9 @@ export async function startRabbitMq(options: { consumerTimeout?: number } = {}):
 }
 
 async function freePorts(): Promise<[number, number, number]> {
-  const servers = await Promise.all([1, 2, 3].map(async () => listening()));
-  const ports = servers.map((server) => (server.address() as net.AddressInfo).port) as [number, number, number];
-  await Promise.all(servers.map(async (server) => closed(server)));
-  return ports;
-}
-
-async function listening(): Promise<net.Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<net.Server>();
-  const server = net.createServer();
-  server.once('error', reject);
-  server.listen({ host: '127.0.0.1', port: 0 }, () => resolve(server));
-  return promise;
-}
-
-async function closed(server: net.Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  return promise;
+  const servers = await Promise.all([1, 2, 3].map(async () => loopbackServer(net.createServer())));
+  await Promise.all(servers.map(async ({ close }) => close()));
+  return servers.map(({ port }) => port) as [number, number, number];
 }
 
 async function accepts(port: number): Promise<boolean> {

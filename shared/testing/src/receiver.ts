@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { type Certificate, createCertificate } from './certificate.ts';
+import { loopbackServer } from './loopback-server.ts';
 import { answer, type Behaviour } from './receiver-behaviours.ts';
 
 /** A request as it arrived; `body` is the exact text. */
@@ -37,7 +38,7 @@ export interface Receiver {
   respond: (request: ReceivedRequest) => Behaviour;
   handshake: Handshake;
   /** The number of open connections. */
-  connections: number;
+  readonly connections: number;
   url(path?: string, name?: string): string;
   /** Destroys every open connection. */
   closeConnections(): void;
@@ -72,24 +73,13 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   const plain = createHttpServer(listener);
 
   // A TCP server in front, so that a test can control each connection before TLS.
-  const open = new Set<Socket>();
   const front = createServer((socket) => {
-    open.add(socket);
-    receiver.connections = open.size;
     socket.on('error', () => undefined);
-    socket.once('close', () => {
-      open.delete(socket);
-      receiver.connections = open.size;
-    });
     if (receiver.handshake === 'close') socket.destroy();
     else if (receiver.handshake === 'garbage') socket.resume().end('this is not a TLS handshake\r\n');
     else (receiver.handshake === 'plain' ? plain : secure).emit('connection', socket);
   });
-  const listening = Promise.withResolvers<void>();
-  front.once('error', listening.reject);
-  front.listen(0, options.host ?? '127.0.0.1', listening.resolve);
-  await listening.promise;
-  const { port } = front.address() as AddressInfo;
+  const { port, connections, close } = await loopbackServer(front, options.host);
 
   const receiver: Receiver = {
     port,
@@ -97,18 +87,15 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     requests: [],
     respond: () => answer(204),
     handshake: 'tls',
-    connections: 0,
+    get connections() {
+      return connections.size;
+    },
     url: (path = '/hook', name = 'localhost') => `https://${name}:${port}${path}`,
     closeConnections: () => {
-      for (const socket of open) socket.destroy();
+      for (const socket of connections) socket.destroy();
     },
     hostAndPort: (name = 'localhost') => `${name}:${port}`,
-    stop: async () => {
-      const closed = Promise.withResolvers<void>();
-      front.close(() => closed.resolve());
-      receiver.closeConnections();
-      await closed.promise;
-    },
+    stop: close,
   };
   return receiver;
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { loopbackServer } from './loopback-server.ts';
 import { answer, type Behaviour } from './receiver-behaviours.ts';
 import type { SlackArguments } from './slack-state.ts';
 
@@ -21,29 +22,13 @@ export interface SlackServer {
 export async function startSlackServer(
   handle: (call: SlackCall, response: ServerResponse) => Promise<void>,
 ): Promise<SlackServer> {
-  const connections = new Set<Socket>();
   const server = createServer((request, response) => {
     readCall(request)
       .then(async (call) => handle(call, response))
       .catch(() => request.socket.destroy());
   });
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', listening.resolve);
-  await listening.promise;
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`,
-    connections,
-    stop: async () => {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      for (const socket of connections) socket.destroy();
-      await closed.promise;
-    },
-  };
+  const { port, connections, close } = await loopbackServer(server);
+  return { url: `http://127.0.0.1:${port}/api/`, connections, stop: close };
 }
 
 export const json = (status: number, body: object, headers: Record<string, string> = {}): Behaviour =>

@@ -1,8 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, describe } from '@jest/globals';
+import { afterAll, afterEach, describe } from '@jest/globals';
 import { findChromium } from './chromium.ts';
 import { findRabbitMq } from './rabbitmq.ts';
 import { skippedTitle, SERVER_VARIABLES } from './servers.ts';
+
+/** Returns a function for what a test opens, which closes it after the test: first what was opened last. */
+export function closedAfterEach() {
+  const opened: { close(): unknown }[] = [];
+  afterEach(async () => {
+    for (const resource of opened.splice(0).reverse()) await resource.close();
+  });
+  return <Resource extends { close(): unknown }>(resource: Resource): Resource => {
+    opened.push(resource);
+    return resource;
+  };
+}
 
 type Suite = (title: string, suite: () => void) => void;
 

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { loopbackServer } from './loopback-server.ts';
 
 /** A TCP proxy that simulates network failures. */
 export interface TcpProxy {
@@ -19,7 +20,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
+/** @param onSent called with all that clients send */
+export async function tcpProxy(serverUrl: string, onSent?: (bytes: Buffer) => void): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<[net.Socket, net.Socket]>();
   const stranded = new WeakSet<[net.Socket, net.Socket]>();
@@ -38,7 +40,10 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
         for (const other of pair) other.destroy();
       });
     }
-    client.on('data', (bytes) => upstream.write(bytes));
+    client.on('data', (bytes) => {
+      onSent?.(bytes);
+      upstream.write(bytes);
+    });
     upstream.on('data', (bytes) => {
       client.write(bytes.subarray(0, allowance?.left));
       if (allowance === undefined) return;
@@ -50,13 +55,10 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
     });
     if (state === 'stalled') for (const socket of pair) socket.pause();
   });
-  const listening = Promise.withResolvers<void>();
-  server.listen({ host: '127.0.0.1', port: 0 }, () => listening.resolve());
-  await listening.promise;
-
+  const { port, close } = await loopbackServer(server);
   const url = new URL(serverUrl);
   url.hostname = '127.0.0.1';
-  url.port = String((server.address() as net.AddressInfo).port);
+  url.port = String(port);
   const drop = () => {
     for (const pair of pairs) for (const socket of pair) reset(socket);
   };
@@ -87,9 +89,7 @@ export async function tcpProxy(serverUrl: string): Promise<TcpProxy> {
     },
     close: async () => {
       drop();
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      await closed.promise;
+      await close();
     },
   };
   return proxy;

@@ -101,11 +101,11 @@ export function TextArea({ label, name, hint, bare, onValue, ...rest }: Componen
 export type Options<Value extends string = string> = readonly (readonly [value: Value, label: string])[];
 
 /** Rows of the API as options. */
-export const choices = <Key extends string, Label extends string>(
-  rows: readonly (Record<Key, string | number> & Record<Label, string>)[],
-  key: Key,
-  label: Label,
-): Options => rows.map((row) => [String(row[key]), row[label]]);
+export const choices = <Name extends string>(
+  rows: readonly Readonly<Record<Name, string | number>>[],
+  key: Name,
+  label: Name,
+): Options => rows.map((row) => [String(row[key]), String(row[label])]);
 
 export function Select<Value extends string>({
   label,
