@@ -23,8 +23,8 @@ export interface Attack {
   readonly feed?: { readonly milliseconds: number; readonly reason: string };
   /** Not in the short form, which has a similar attack, or no time for it. */
   readonly onlyFull?: boolean;
-  /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. */
-  run(context: AttackContext): Promise<void>;
+  /** Prepares the attack, calls `context.begin()`, and attacks until `context.isOver`. @param workspace the attacker's */
+  run(context: AttackContext, workspace: Workspace): Promise<void>;
 }
 
 /** What an attack works with. Everything before `begin` is preparation: it is neither counted nor measured. */
@@ -71,3 +71,11 @@ export interface AttackResult {
   /** Why the attack ended early; an error of the suite. */
   error: string | undefined;
 }
+
+export const newResult = (): AttackResult => ({
+  sent: 0,
+  outcomes: {},
+  violations: [],
+  skipped: undefined,
+  error: undefined,
+});

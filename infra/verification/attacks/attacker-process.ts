@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AttackResult } from './attack.ts';
+import { type AttackResult, newResult } from './attack.ts';
 import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
 import type { Target, TargetAddress } from '../systems/target.ts';
 
@@ -19,13 +19,7 @@ const PREPARE_TIMEOUT = 180_000;
 /** How much longer than its time an attack may take, for what it checks at its end. */
 const OVERTIME = 30_000;
 
-const failed = (error: string): AttackResult => ({
-  sent: 0,
-  outcomes: {},
-  violations: [],
-  skipped: undefined,
-  error,
-});
+const failed = (error: string): AttackResult => ({ ...newResult(), error });
 
 /** Starts a process that waits for its attack. */
 export const forkAttacker = (): ChildProcess => fork(path.join(import.meta.dirname, 'attacker.ts'));

@@ -8,9 +8,9 @@ import type { TargetAddress } from '../systems/target.ts';
 const tell = (message: FromAttacker) => void process.send?.(message);
 
 async function run(name: string, target: TargetAddress, isShort: boolean): Promise<AttackResult> {
-  const { context, result, close } = await openContext({ target, isShort, tell, parent: process });
+  const { context, result, close } = await openContext({ target, isShort, tell });
   try {
-    await findAttack(name).run(context);
+    await findAttack(name).run(context, await context.createWorkspace());
     return result();
   } catch (error) {
     return { ...result(), error: error instanceof Error ? error.message : String(error) };

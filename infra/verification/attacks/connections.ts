@@ -3,23 +3,22 @@ import type { AttackContext } from './attack.ts';
 import type { Workspace } from '../systems/workspaces.ts';
 import { SENDER_ADDRESS } from '../systems/send.ts';
 
-/** A connection to the gateway on which the attack writes bytes of its own. */
-export interface Connection {
-  write(bytes: string | Buffer): void;
-  readonly isOpen: boolean;
-}
-
-export interface ConnectionOptions {
-  /** Requests that the attack will write; each is counted. */
-  requests: number;
+interface ConnectionOptions {
+  /** Requests that the attack will write; each is counted. By default one. */
+  requests?: number;
+  /** Is written at once. */
+  first: string | Buffer;
   /** False: receives nothing, so that responses stay in the system's buffers. */
   reads?: boolean;
   from?: string;
 }
 
-/** Connects, and counts each response by its status; of requests without a response, when the connection is closed. */
-export async function connect(context: AttackContext, options: ConnectionOptions): Promise<Connection> {
-  const { requests, reads = true, from = SENDER_ADDRESS } = options;
+/**
+ * Connects to the gateway, and counts each response by its status; of requests without a response, when the connection is
+ * closed. Returns a function that writes bytes of the attack's own on the connection.
+ */
+export async function connect(context: AttackContext, options: ConnectionOptions) {
+  const { requests = 1, first, reads = true, from = SENDER_ADDRESS } = options;
   let unanswered = requests;
   for (let request = 0; request < requests; request += 1) context.countRequest();
   const connected = Promise.withResolvers<void>();
@@ -36,14 +35,11 @@ export async function connect(context: AttackContext, options: ConnectionOptions
     });
   } else socket.pause();
   await connected.promise;
-  return {
-    write: (bytes) => {
-      if (!socket.destroyed) socket.write(bytes);
-    },
-    get isOpen() {
-      return !socket.destroyed;
-    },
+  const write = (bytes: string | Buffer) => {
+    if (!socket.destroyed) socket.write(bytes);
   };
+  write(first);
+  return write;
 }
 
 const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { AttackContext, AttackResult } from './attack.ts';
+import { type AttackContext, type AttackResult, newResult } from './attack.ts';
 import type { Outcome } from '../systems/send.ts';
-import type { Workspace } from '../systems/workspaces.ts';
 import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
 import { receiverUrl } from '../systems/receiver-urls.ts';
 import { send } from '../systems/send.ts';
@@ -12,26 +12,10 @@ interface ContextOptions {
   target: TargetAddress;
   isShort: boolean;
   tell: (message: FromAttacker) => void;
-  /** Emits the messages of the parent process. */
-  parent: NodeJS.Process;
 }
-
-interface OpenContext {
-  context: AttackContext;
-  result(): AttackResult;
-  close(): Promise<void>;
-}
-
-const newResult = (): AttackResult => ({
-  sent: 0,
-  outcomes: {},
-  violations: [],
-  skipped: undefined,
-  error: undefined,
-});
 
 /** Opens what an attack works with, in the attacker's process. */
-export async function openContext({ target, isShort, tell, parent }: ContextOptions): Promise<OpenContext> {
+export async function openContext({ target, isShort, tell }: ContextOptions) {
   const sql = new pg.Client({ connectionString: target.databaseUrl });
   await sql.connect();
 
@@ -50,7 +34,7 @@ export async function openContext({ target, isShort, tell, parent }: ContextOpti
   ): Promise<Answers[About]> => {
     questions += 1;
     const id = questions;
-    const answered = nextMessage(parent, 'answer', (message) => message.id === id);
+    const answered = nextMessage('answer', (message) => message.id === id);
     tell({ kind: 'question', id, question });
     return (await answered).answer as Answers[About];
   };
@@ -62,13 +46,9 @@ export async function openContext({ target, isShort, tell, parent }: ContextOpti
     sql,
     choose: (full, short) => (isShort ? short : full),
     createWorkspace,
-    createWorkspaces: async (count) => {
-      const created: Workspace[] = [];
-      for (let index = 0; index < count; index += 1) created.push(await createWorkspace());
-      return created;
-    },
+    createWorkspaces: async (count) => Array.fromAsync({ length: count }, createWorkspace),
     begin: async () => {
-      const begin = nextMessage(parent, 'begin');
+      const begin = nextMessage('begin');
       tell({ kind: 'prepared' });
       const { time, grace } = await begin;
       result = newResult();
@@ -104,21 +84,19 @@ export async function openContext({ target, isShort, tell, parent }: ContextOpti
   };
   return {
     context,
-    result: () => {
+    result: (): AttackResult => {
       const ended = Object.values(result.outcomes).reduce((sum, count) => sum + count, 0);
       return {
         ...result,
         outcomes: { ...result.outcomes, ...(result.sent > ended && { silent: result.sent - ended }) },
       };
     },
-    close: async () => {
-      await sql.end();
-    },
+    close: async () => sql.end(),
   };
 }
 
+/** The next message of the parent process. */
 async function nextMessage<Kind extends ToAttacker['kind']>(
-  parent: NodeJS.Process,
   kind: Kind,
   isExpected: (message: Extract<ToAttacker, { kind: Kind }>) => boolean = () => true,
 ): Promise<Extract<ToAttacker, { kind: Kind }>> {
@@ -126,21 +104,16 @@ async function nextMessage<Kind extends ToAttacker['kind']>(
   const listen = (message: ToAttacker) => {
     const candidate = message as Extract<ToAttacker, { kind: Kind }>;
     if (message.kind !== kind || !isExpected(candidate)) return;
-    parent.off('message', listen);
+    process.off('message', listen);
     resolve(candidate);
   };
-  parent.on('message', listen);
+  process.on('message', listen);
   return promise;
 }
 
 /** Resolves when the signal is aborted, or after this time. */
-async function until(signal: AbortSignal, milliseconds?: number): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  const timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds);
-  signal.addEventListener('abort', end);
-  await promise;
-  signal.removeEventListener('abort', end);
-  clearTimeout(timer);
-}
+const until = async (signal: AbortSignal, milliseconds = LONGEST_DELAY) =>
+  delay(milliseconds, undefined, { signal }).catch(() => undefined);
+
+/** Of a timer. */
+const LONGEST_DELAY = 2 ** 31 - 1;

@@ -3,10 +3,10 @@ import type { AttackContext } from './attack.ts';
 export interface Flood {
   /** How many run at once. */
   clients: number;
-  /** How many run in all. */
-  total: number;
-  /** How many start in a second. */
-  perSecond: number;
+  /** How many run in all; by default more than the time allows. */
+  total?: number;
+  /** How many start in a second; by default as many as the limit allows. */
+  perSecond?: number;
 }
 
 /** Requests in a second that a workspace may make all the time under the default limit of 1,200 a minute. */
@@ -15,7 +15,7 @@ export const LEGAL_RATE = 20;
 /** Runs `work` again and again until the attack's time is over, with the number of the run. Waits for the last runs. */
 export async function flood(
   context: AttackContext,
-  { clients, total, perSecond }: Flood,
+  { clients, total = 1_000, perSecond = LEGAL_RATE }: Flood,
   work: (number: number) => Promise<unknown>,
 ): Promise<void> {
   const start = performance.now();

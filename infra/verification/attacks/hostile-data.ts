@@ -21,20 +21,25 @@ export async function create<Resource = { id: number }>(
   return Object.values(JSON.parse(text) as Record<string, Resource>)[0] as Resource;
 }
 
+/** Sends a create of an incident, however it ends. */
+export const postIncident = async (
+  context: AttackContext,
+  workspace: Workspace,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body, headers });
+
 export const createIncident = async (context: AttackContext, workspace: Workspace, body: object = {}) =>
   create(context, workspace, { path: 'incidents', body: { title: 'Hostile', ...body } });
 
 /** The slugs of the string fields that `createTextFields` creates. */
 export const textSlug = (index: number) => `text_${index}`;
 
-export async function createTextFields(context: AttackContext, workspace: Workspace, count: number): Promise<number[]> {
-  const ids: number[] = [];
-  for (let index = 0; index < count; index += 1) {
+export const createTextFields = async (context: AttackContext, workspace: Workspace, count: number) =>
+  Array.fromAsync({ length: count }, async (_, index): Promise<number> => {
     const body = { name: `Text ${index}`, slug: textSlug(index), field_type: 'string' };
-    ids.push((await create(context, workspace, { path: 'custom-fields', body })).id);
-  }
-  return ids;
-}
+    return (await create(context, workspace, { path: 'custom-fields', body })).id;
+  });
 
 /** The largest values that one incident may have: 256 KiB in all, in strings of 10,000 characters. */
 export const LARGEST = { fields: 25, characters: 10_000 } as const;
@@ -57,21 +62,25 @@ interface Copies {
  * earlier release stored.
  */
 export async function copyRow({ sql }: AttackContext, { table, id, count, set }: Copies): Promise<void> {
-  const [schema, name] = table.split('.');
-  const { rows } = await sql.query<{ column: string }>(
-    `select column_name as "column" from information_schema.columns
-     where table_schema = $1 and table_name = $2 and column_name <> 'id' and is_generated = 'NEVER'
-     order by ordinal_position`,
-    [schema, name],
-  );
-  const columns = rows.map(({ column }) => column);
+  const columns = await columnsOf(sql, table);
   await sql.query(
-    `insert into "${schema}"."${name}" (${columns.map((column) => `"${column}"`).join(', ')})
+    `insert into ${table} (${columns.map((column) => `"${column}"`).join(', ')})
      select ${columns.map((column) => set[column] ?? `original."${column}"`).join(', ')}
-     from "${schema}"."${name}" as original, generate_series(1, $2::integer) as copy
+     from ${table} as original, generate_series(1, $2::integer) as copy
      where original.id = $1`,
     [id, count],
   );
+}
+
+/** The columns that a copy of a row has, too. */
+async function columnsOf(sql: AttackContext['sql'], table: string): Promise<string[]> {
+  const { rows } = await sql.query<{ column: string }>(
+    `select attname as "column" from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname <> 'id' and attgenerated = ''
+     order by attnum`,
+    [table],
+  );
+  return rows.map(({ column }) => column);
 }
 
 /** Copies an incident `count` times; `customFields` is an SQL expression for the values that lists show, `set` as of `copyRow`. */
@@ -101,11 +110,7 @@ export async function copyIncident(
 
 /** Copies the values of an incident to the copies of that incident. */
 export async function copyValues({ sql }: AttackContext, workspace: Workspace, id: number): Promise<void> {
-  const { rows } = await sql.query<{ column: string }>(
-    `select column_name as "column" from information_schema.columns
-     where table_schema = 'incident' and table_name = 'incident_values' and is_generated = 'NEVER'`,
-  );
-  const columns = rows.map(({ column }) => column);
+  const columns = await columnsOf(sql, 'incident.incident_values');
   await sql.query(
     `insert into incident.incident_values (${columns.join(', ')})
      select ${columns.map((column) => (column === 'incident_id' ? 'copy.id' : `original.${column}`)).join(', ')}

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { flood } from '../flood.ts';
 import { hostileDocuments } from '../hostile-documents.ts';
-import { createIncident } from '../hostile-data.ts';
+import { createIncident, postIncident } from '../hostile-data.ts';
 
 const MEBIBYTE = 1_048_576;
 const POST = 'POST /api/v1/incidents';
@@ -16,13 +16,11 @@ export const bodyAttacks: readonly Attack[] = [
     name: 'announced-bodies',
     what: '1,000 POSTs that announce 100 bytes and send one',
     expects: INCOMPLETE,
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.begin();
       const request = head(workspace, POST, { 'Content-Type': 'application/json', 'Content-Length': '100' });
-      const total = context.choose(1_000, 1_000);
-      await flood(context, { clients: 100, total, perSecond: context.choose(500, 2_000) }, async () =>
-        (await connect(context, { requests: 1 })).write(`${request}{`),
+      await flood(context, { clients: 100, perSecond: context.choose(500, 2_000) }, async () =>
+        connect(context, { first: `${request}{` }),
       );
       await context.untilOver();
     },
@@ -31,13 +29,12 @@ export const bodyAttacks: readonly Attack[] = [
     name: 'stalled-uploads',
     what: '300 POSTs that announce 1 MiB, send all but one byte, and wait',
     expects: [...INCOMPLETE, 413],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.begin();
       const headers = { 'Content-Type': 'application/json', 'Content-Length': String(MEBIBYTE) };
       const request = Buffer.from(`${head(workspace, POST, headers)}{"title":"${'a'.repeat(MEBIBYTE - 11)}`);
-      const options = { clients: 20, total: context.choose(300, 300), perSecond: context.choose(50, 400) };
-      await flood(context, options, async () => (await connect(context, { requests: 1 })).write(request));
+      const options = { clients: 20, total: 300, perSecond: context.choose(50, 400) };
+      await flood(context, options, async () => connect(context, { first: request }));
       await context.untilOver();
     },
   },
@@ -45,12 +42,11 @@ export const bodyAttacks: readonly Attack[] = [
     name: 'compressed-bodies',
     what: 'bodies of 1 MiB that unpack to 1 GiB, and a request for compressed responses',
     expects: [200, 415],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await createIncident(context, workspace);
       const bomb = gzipSync(Buffer.alloc(context.choose(1_024, 256) * MEBIBYTE), { level: 9 });
       await context.begin();
-      await flood(context, { clients: 8, total: 200, perSecond: LEGAL_RATE }, async (number) => {
+      await flood(context, { clients: 8, total: 200 }, async (number) => {
         if (number % 4 === 3) {
           const headers = { 'Accept-Encoding': 'gzip, br, zstd' };
           const answer = await context.send(workspace, { path: '/api/v1/incidents', headers });
@@ -58,12 +54,7 @@ export const bodyAttacks: readonly Attack[] = [
           return;
         }
         const encoding = ['gzip', 'deflate', 'br'][number % 4] ?? 'gzip';
-        const answer = await context.send(workspace, {
-          method: 'POST',
-          path: '/api/v1/incidents',
-          body: bomb,
-          headers: { 'Content-Encoding': encoding },
-        });
+        const answer = await postIncident(context, workspace, bomb, { 'Content-Encoding': encoding });
         context.check(answer.outcome !== 200, `a body with the encoding ${encoding} is accepted`);
       });
     },
@@ -72,16 +63,11 @@ export const bodyAttacks: readonly Attack[] = [
     name: 'hostile-json',
     what: '90,000 keys, 500,000 zeros, deep nesting, many documents, long texts and repeated keys, 8 at once',
     expects: [400],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const bodies = hostileDocuments(MEBIBYTE);
       await context.begin();
-      await flood(context, { clients: 8, total: 300, perSecond: LEGAL_RATE }, async (number) =>
-        context.send(workspace, {
-          method: 'POST',
-          path: '/api/v1/incidents',
-          body: bodies[number % bodies.length],
-        }),
+      await flood(context, { clients: 8, total: 300 }, async (number) =>
+        postIncident(context, workspace, bodies[number % bodies.length]),
       );
     },
   },

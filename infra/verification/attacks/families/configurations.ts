@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { flood } from '../flood.ts';
 import { copyIncident, createIncident } from '../hostile-data.ts';
 
 const status = (key: string, more: object = {}) => ({ key, label: key, ...more });
@@ -10,8 +10,7 @@ export const configurationAttacks: readonly Attack[] = [
     name: 'replaced-statuses',
     what: '9,000 incidents (by SQL) that get another status by a new configuration, again and again, with creates',
     expects: [200, 201, 412, 503],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { status: 'monitoring' });
       await copyIncident(context, workspace, { id, count: context.choose(9_000, 1_000) });
       let revision = 1;
@@ -40,7 +39,7 @@ export const configurationAttacks: readonly Attack[] = [
           await context.pause(200);
         }
       };
-      const creating = flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async () =>
+      const creating = flood(context, { clients: 8 }, async () =>
         createIncident(context, workspace).catch(() => undefined),
       );
       await Promise.all([replacing(), creating]);

@@ -4,7 +4,7 @@ import { eventually } from '@tocsin/testing/eventually';
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { flood } from '../flood.ts';
-import { createIncident } from '../hostile-data.ts';
+import { createIncident, postIncident } from '../hostile-data.ts';
 import { SENDER_ADDRESS } from '../../systems/send.ts';
 
 const VICTIM_ADDRESS = '127.0.0.1';
@@ -31,8 +31,7 @@ export const crowdAttacks: readonly Attack[] = [
     name: 'one-crowd',
     what: 'one workspace with 200 clients, of which each lists its incidents as soon as it has the last response',
     expects: [200],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await createIncident(context, workspace);
       await context.begin();
       await flood(context, { clients: 200, total: 4_000, perSecond: 400 }, async () =>
@@ -44,16 +43,9 @@ export const crowdAttacks: readonly Attack[] = [
     name: 'key-storm',
     what: '500 creates with the same Idempotency-Key at once',
     expects: [201, 409],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.begin();
-      const post = async () =>
-        context.send(workspace, {
-          method: 'POST',
-          path: '/api/v1/incidents',
-          body: { title: 'Once' },
-          headers: { 'Idempotency-Key': 'the-same' },
-        });
+      const post = async () => postIncident(context, workspace, { title: 'Once' }, { 'Idempotency-Key': 'the-same' });
       await Promise.all(Array.from({ length: 500 }, post));
       const created = await countIncidents(context, workspace);
       context.check(created === 1, `the key created ${created} incidents`);
@@ -63,8 +55,7 @@ export const crowdAttacks: readonly Attack[] = [
     name: 'invalid-tokens',
     what: 'requests with invalid tokens and unknown hosts, 50 at once, from the address of the victims and another one',
     expects: [401, 404],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.begin();
       await flood(context, { clients: 50, total: 6_000, perSecond: 200 }, async (number) => {
         const host = number % 3 === 0 ? `unknown-${number}.localhost` : workspace.host;
@@ -78,8 +69,7 @@ export const crowdAttacks: readonly Attack[] = [
     name: 'queued-events',
     what: 'one workspace has 100,000 events in the outbox (by SQL), which nobody has published yet',
     expects: [],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace);
       const body = await recordedBody(context, workspace, id);
       await context.begin();

@@ -1,7 +1,7 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
-import { copyRow, create, createIncident } from '../hostile-data.ts';
+import { copyRow, create, createIncident, postIncident } from '../hostile-data.ts';
 
 /** The tables of resources that other services copy: the owner's schema, table, and what differs between copies. */
 const OWNERS = {
@@ -15,8 +15,7 @@ export const definitionAttacks: readonly Attack[] = [
     name: 'large-definitions',
     what: '40 field definitions of 900 KiB (by SQL), while another workspace makes a new field required',
     expects: [200, 201, 400, 503],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const witness = await context.createWorkspace();
       const body = { name: 'Option', field_type: 'select', config: { options: ['a'] } };
       const field = await create(context, workspace, { path: 'custom-fields', body });
@@ -24,12 +23,11 @@ export const definitionAttacks: readonly Attack[] = [
       const config = `jsonb_build_object('options', jsonb_build_array(repeat('o', ${900 * 1_024})))`;
       await multiply(context, workspace, { owner: 'field', id: field.id, count: 40, set: { config } });
       await context.begin();
-      const attack = flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE / 2 }, async (number) => {
+      const attack = flood(context, { clients: 8, perSecond: LEGAL_RATE / 2 }, async (number) => {
         if (number % 2 === 0) return context.send(workspace, { path: '/api/v1/custom-fields?limit=100' });
         // A refusal, which the owner has to confirm.
         const values = [{ field_id: field.id + 1_000_000, value: 'x' }];
-        const refused = { title: 'Hostile', custom_field_values: values };
-        return context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body: refused });
+        return postIncident(context, workspace, { title: 'Hostile', custom_field_values: values });
       });
       await Promise.all([attack, witnessFields(context, witness)]);
     },
@@ -40,8 +38,7 @@ export const definitionAttacks: readonly Attack[] = [
     onlyFull: true,
     what: '20,000 teams (by SQL, with a quota that allows them), and lists of incidents by team, 20 at once',
     expects: [200, 503],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.sql.query('update gateway.workspaces set quotas = $2 where id = $1', [
         workspace.id,
         JSON.stringify({ teams: 30_000 }),
@@ -58,7 +55,7 @@ export const definitionAttacks: readonly Attack[] = [
       // The incident service fetches the teams once.
       for (let answer = await list(0); answer.outcome !== 200;) answer = await list(0);
       await context.begin();
-      await flood(context, { clients: 20, total: 1_000, perSecond: LEGAL_RATE }, list);
+      await flood(context, { clients: 20 }, list);
     },
   },
 ];
@@ -93,11 +90,7 @@ async function witnessFields(context: AttackContext, witness: Workspace): Promis
       body: { name: `Round ${round}`, field_type: 'string', show_on_creation: true, required_on_creation: true },
     });
     const post = async (values: object[]) =>
-      context.send(witness, {
-        method: 'POST',
-        path: '/api/v1/incidents',
-        body: { title: 'Honest', custom_field_values: values },
-      });
+      postIncident(context, witness, { title: 'Honest', custom_field_values: values });
     const value = { field_id: field.id, value: 'x' };
     const without = await post([]);
     context.check(without.outcome === 400, `a new required field is not enforced elsewhere: ${without.outcome}`);

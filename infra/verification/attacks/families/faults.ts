@@ -4,7 +4,7 @@ import type { Attack, AttackContext } from '../attack.ts';
 import type { Outcome } from '../../systems/send.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
-import { create } from '../hostile-data.ts';
+import { create, postIncident } from '../hostile-data.ts';
 import { INCIDENT_ROUTES, type Route } from '../routes.ts';
 
 /** A list of each service, and what the victims of the others do meanwhile. */
@@ -40,8 +40,7 @@ const stopped = (app: ServiceName): Attack => ({
   ...(app === 'webhook' && { feed: { milliseconds: 60_000, reason: 'the webhook service records the feed' } }),
   // The others have nothing that this one has not.
   onlyFull: app !== 'incident',
-  run: async (context) => {
-    const workspace = await context.createWorkspace();
+  run: async (context, workspace) => {
     await context.begin();
     await breakWhile(context, { fault: { kind: 'process', app }, workspace, path: SERVICES[app].path });
   },
@@ -55,8 +54,7 @@ const frozenDatabase = (app: ServiceName): Attack => ({
   // A service whose database is silent answers the calls of others as late as one that is silent itself.
   ...(SERVICES[app].deadline !== undefined && { deadline: SERVICES[app].deadline }),
   onlyFull: app !== 'incident',
-  run: async (context) => {
-    const workspace = await context.createWorkspace();
+  run: async (context, workspace) => {
     const { path } = SERVICES[app];
     await context.begin();
     // Only connections that exist can be stopped.
@@ -70,19 +68,17 @@ const stalled = (kind: 'redis' | 'broker', what: string, allows: Pick<Attack, 'd
   what: `the connections to ${what} stay open and carry nothing, while a workspace creates fields and incidents`,
   expects: [200, 201],
   ...allows,
-  run: async (context) => {
-    const workspace = await context.createWorkspace();
+  run: async (context, workspace) => {
     await create(context, workspace, { path: 'custom-fields', body: { name: 'Field', field_type: 'string' } });
     await context.begin();
     if (!(await context.breakPart({ kind }))) {
       context.skip('there are no such connections');
       return;
     }
-    const body = { title: 'Honest' };
-    await flood(context, { clients: 4, total: 1_000, perSecond: LEGAL_RATE / 4 }, async (number) =>
+    await flood(context, { clients: 4, perSecond: LEGAL_RATE / 4 }, async (number) =>
       number % 2 === 0
         ? context.send(workspace, { path: '/api/v1/incidents?sort=team' })
-        : context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
+        : postIncident(context, workspace, { title: 'Honest' }),
     );
     await context.heal();
   },
@@ -117,7 +113,7 @@ async function breakWhile(
   }
   const start = performance.now();
   let refusedAfter: number | undefined;
-  const calls = flood(context, { clients: 10, total: 1_000, perSecond: 10 }, async () => {
+  const calls = flood(context, { clients: 10, perSecond: 10 }, async () => {
     const { outcome } = await context.send(workspace, { path });
     if (outcome === 503) refusedAfter ??= performance.now() - start;
   });

@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
 import { expensiveLists } from '../expensive-lists.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { flood } from '../flood.ts';
 import {
   copyIncident,
   copyRow,
@@ -19,8 +19,7 @@ export const pageAttacks: readonly Attack[] = [
     name: 'control-characters',
     what: 'pages of 100 events of 65,536 control characters (by SQL), asked for by 30 clients that read nothing',
     expects: ['silent', 'closed'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const incident = await createIncident(context, workspace);
       const event = await create(context, workspace, {
         path: `incidents/${incident.id}/timeline`,
@@ -30,7 +29,7 @@ export const pageAttacks: readonly Attack[] = [
       await context.begin();
       const request = head(workspace, `GET /api/v1/incidents/${incident.id}/timeline?limit=100`);
       await flood(context, { clients: 30, total: 30, perSecond: 30 }, async () =>
-        (await connect(context, { requests: 1, reads: false })).write(request),
+        connect(context, { first: request, reads: false }),
       );
       await context.untilOver();
     },
@@ -39,8 +38,7 @@ export const pageAttacks: readonly Attack[] = [
     name: 'large-pages',
     what: 'lists of 50 and 100 of 100 incidents with values of 6 MiB each (by SQL), 4 at once',
     expects: [200],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const [field_id = 0] = await createTextFields(context, workspace, 1);
       const { id } = await createIncident(context, workspace, { custom_field_values: [{ field_id, value: 'a' }] });
       await copyIncident(context, workspace, {
@@ -49,7 +47,7 @@ export const pageAttacks: readonly Attack[] = [
         customFields: `jsonb_build_object('${textSlug(0)}', repeat('a', ${6 * 1_048_576}))`,
       });
       await context.begin();
-      await flood(context, { clients: 4, total: 200, perSecond: LEGAL_RATE }, async (number) =>
+      await flood(context, { clients: 4, total: 200 }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents?limit=${number % 2 === 0 ? 50 : 100}` }),
       );
     },
@@ -58,13 +56,12 @@ export const pageAttacks: readonly Attack[] = [
     name: 'feed-pages',
     what: 'the event feed from its beginning, in pages of 4 MiB with 100 events (by SQL), 10 at once, with rare types',
     expects: [200, 429],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const count = context.choose(100_000, 2_000);
       await fillFeed(context, workspace, { count, bytes: 40_000 });
       await context.begin();
       const types = ['', '&types=team.changed', '&resource=incident:1', '&resource=team:1&types=team.changed'];
-      await flood(context, { clients: 10, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+      await flood(context, { clients: 10 }, async (number) =>
         context.send(workspace, {
           path: `/api/v1/events?from=beginning&limit=100${types[number % types.length] ?? ''}`,
         }),
@@ -75,11 +72,10 @@ export const pageAttacks: readonly Attack[] = [
     name: 'expensive-lists',
     what: 'every list with the most expensive filters, sorts and counts that are allowed, 10 at once',
     expects: [200],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const lists = await expensiveLists(context, workspace);
       await context.begin();
-      await flood(context, { clients: 10, total: 2_000, perSecond: LEGAL_RATE }, async (number) => {
+      await flood(context, { clients: 10, total: 2_000 }, async (number) => {
         const path = lists[number % lists.length] ?? '';
         const answer = await context.send(workspace, { path });
         if (answer.outcome === 400) context.check(false, `${path.slice(0, 60)}: ${answer.text.slice(0, 200)}`);
@@ -90,8 +86,7 @@ export const pageAttacks: readonly Attack[] = [
     name: 'statistics',
     what: 'statistics of 100,000 incidents of 400 days (by SQL), by day and by month, some filtered, 8 at once',
     expects: [200],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { service: 'checkout' });
       const count = context.choose(100_000, 10_000);
       const created = `original.created_at - copy * interval '${(400 * 86_400) / count} seconds'`;
@@ -113,7 +108,7 @@ export const pageAttacks: readonly Attack[] = [
         `bucket=week&created_from=${daysAgo(399 * 7)}&active_only=true&unassigned_team=true`,
       ];
       await context.begin();
-      await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+      await flood(context, { clients: 8 }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents/statistics?${queries[number % queries.length] ?? ''}` }),
       );
     },
@@ -122,15 +117,14 @@ export const pageAttacks: readonly Attack[] = [
     name: 'many-filter-values',
     what: 'lists with as many values of one filter as a query can hold: 6,000 services or teams, 8 at once',
     expects: [200, 400],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { service: 'checkout' });
       await copyIncident(context, workspace, { id, count: 2_000 });
       await copyValues(context, workspace, id);
       const services = Array.from({ length: 6_000 }, (_, index) => `service=s${index}`).join('&');
       const teams = Array.from({ length: 6_000 }, (_, index) => `team_id=${index + 1}`).join('&');
       await context.begin();
-      await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+      await flood(context, { clients: 8 }, async (number) =>
         context.send(workspace, {
           path: `/api/v1/incidents?include_counts=true&${number % 2 === 0 ? services : teams}`,
         }),

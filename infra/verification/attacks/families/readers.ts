@@ -2,9 +2,8 @@ import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { connect, head } from '../connections.ts';
 import { flood } from '../flood.ts';
-import { createIncident } from '../hostile-data.ts';
+import { createIncident, postIncident } from '../hostile-data.ts';
 
-const STREAM = 'GET /api/v1/events';
 const AS_STREAM = { Accept: 'text/event-stream' };
 
 /** Waiting readers of the event feed: long polls and streams. */
@@ -13,8 +12,7 @@ export const readerAttacks: readonly Attack[] = [
     name: 'many-waiting-readers',
     what: 'one workspace with 500 streams and long polls of the event feed at once, opened again when they end',
     expects: [200, 'silent', 'closed'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await createIncident(context, workspace);
       await context.begin();
       await flood(context, { clients: 500, total: 5_000, perSecond: context.choose(100, 300) }, async (number) =>
@@ -29,13 +27,12 @@ export const readerAttacks: readonly Attack[] = [
     name: 'unread-streams',
     what: '100 streams of the event feed that read nothing, while the workspace creates incidents with long texts',
     expects: [200, 201, 'silent', 'closed'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await createIncident(context, workspace);
       await context.begin();
-      const stream = head(workspace, `${STREAM}?from=beginning`, AS_STREAM);
+      const stream = head(workspace, 'GET /api/v1/events?from=beginning', AS_STREAM);
       const open = { clients: 20, total: 100, perSecond: 50 };
-      await flood(context, open, async () => (await connect(context, { requests: 1, reads: false })).write(stream));
+      await flood(context, open, async () => connect(context, { first: stream, reads: false }));
       await createLongIncidents(context, workspace);
       await context.untilOver();
     },
@@ -43,10 +40,6 @@ export const readerAttacks: readonly Attack[] = [
 ];
 
 const createLongIncidents = async (context: AttackContext, workspace: Workspace) =>
-  flood(context, { clients: 5, total: 1_000, perSecond: 10 }, async (number) =>
-    context.send(workspace, {
-      method: 'POST',
-      path: '/api/v1/incidents',
-      body: { title: `Incident ${number}`, impact_summary: 'x'.repeat(10_000) },
-    }),
+  flood(context, { clients: 5, perSecond: 10 }, async (number) =>
+    postIncident(context, workspace, { title: `Incident ${number}`, impact_summary: 'x'.repeat(10_000) }),
   );

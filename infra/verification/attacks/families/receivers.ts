@@ -3,7 +3,7 @@ import type { Attack, AttackContext } from '../attack.ts';
 import type { ReceiverName, ReceiverPath } from '../../systems/receiver-urls.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { flood, LEGAL_RATE } from '../flood.ts';
-import { create } from '../hostile-data.ts';
+import { create, postIncident } from '../hostile-data.ts';
 
 const WEBHOOKS = 'settings/webhooks';
 const SUBSCRIPTIONS = 10;
@@ -24,18 +24,16 @@ export const receiverAttacks: readonly Attack[] = [
     name: 'slow-receivers',
     what: `${SUBSCRIPTIONS} webhooks that hang, trickle and never end (activated by SQL), and 10 creates a second`,
     expects: [200, 201],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const witness = await context.createWorkspace();
       for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
         await subscribe(context, workspace, 'hostile', PATHS[index % PATHS.length] ?? '/hang');
       }
       await subscribe(context, witness, 'honest', '/accept');
       await context.begin();
-      const body = { title: 'Hostile' };
       await Promise.all([
-        flood(context, { clients: 10, total: 1_000, perSecond: LEGAL_RATE / 2 }, async () =>
-          context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
+        flood(context, { clients: 10, perSecond: LEGAL_RATE / 2 }, async () =>
+          postIncident(context, workspace, { title: 'Hostile' }),
         ),
         witnessDelivery(context, witness),
       ]);
@@ -45,20 +43,19 @@ export const receiverAttacks: readonly Attack[] = [
     name: 'revoked-webhooks',
     what: `creates of incidents and webhooks, and lists, in a workspace with ${REVOKED} revoked webhooks (by SQL)`,
     expects: [200, 201],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const witness = await context.createWorkspace();
       await addRevoked(context, workspace, context.choose(REVOKED, REVOKED / 10));
       // Not the receiver of the witness, which gets ten requests a minute from all workspaces.
       await subscribe(context, workspace, 'hostile', '/hang');
       await subscribe(context, witness, 'honest', '/accept');
       await context.begin();
-      const options = { clients: 10, total: 2_000, perSecond: LEGAL_RATE };
+      const options = { clients: 10, total: 2_000 };
       await Promise.all([
         flood(context, options, async (number) => {
           if (number % 4 === 0) return context.send(workspace, { path: `/api/v1/${WEBHOOKS}` });
           if (number % 4 === 1) return createAndRevoke(context, workspace);
-          return context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body: { title: 'Hostile' } });
+          return postIncident(context, workspace, { title: 'Hostile' });
         }),
         witnessDelivery(context, witness),
       ]);
@@ -68,16 +65,11 @@ export const receiverAttacks: readonly Attack[] = [
     name: 'trickling-imports',
     what: '40 creates at once that import documents which arrive byte by byte',
     expects: [201, 'silent'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
-      const body = {
-        title: 'Hostile',
-        doc_url: context.receiverUrl('documents', '/trickle'),
-        import_source_timeline_event: true,
-      };
+    run: async (context, workspace) => {
+      const body = importOf(context, '/trickle');
       await context.begin();
       await flood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
-        context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
+        postIncident(context, workspace, body),
       );
     },
   },
@@ -88,19 +80,22 @@ export const receiverAttacks: readonly Attack[] = [
     run: async (context) => {
       const [importers, imports] = context.choose([IMPORTERS, IMPORTS], [1, 2]);
       const workspaces = await context.createWorkspaces(importers);
-      const body = {
-        title: 'Hostile',
-        doc_url: context.receiverUrl('documents', '/events'),
-        import_source_timeline_event: true,
-      };
+      const body = importOf(context, '/events');
       await context.begin();
-      await flood(context, { clients: 30, total: 1_000, perSecond: imports }, async (number) => {
+      await flood(context, { clients: 30, perSecond: imports }, async (number) => {
         const workspace = workspaces[number % importers];
-        if (workspace !== undefined) await context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body });
+        if (workspace !== undefined) await postIncident(context, workspace, body);
       });
     },
   },
 ];
+
+/** A create that imports a document. */
+const importOf = (context: AttackContext, path: ReceiverPath) => ({
+  title: 'Hostile',
+  doc_url: context.receiverUrl('documents', path),
+  import_source_timeline_event: true,
+});
 
 async function addRevoked(context: AttackContext, { id }: Workspace, count: number): Promise<void> {
   await context.sql.query(
@@ -139,7 +134,7 @@ async function subscribe(
 /** In a workspace that has nothing to do with the attack, a delivery arrives in time. */
 async function witnessDelivery(context: AttackContext, witness: Workspace): Promise<void> {
   await context.pause(context.choose(5_000, 500));
-  await context.send(witness, { method: 'POST', path: '/api/v1/incidents', body: { title: 'Honest' } });
+  await postIncident(context, witness, { title: 'Honest' });
   const deadline = performance.now() + DELIVERED_WITHIN;
   while (performance.now() < deadline) {
     const { text } = await context.send(witness, { path: `/api/v1/${WEBHOOKS}` });

@@ -1,8 +1,8 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { flood } from '../flood.ts';
 import { copyIncident, copyValues, create, createIncident } from '../hostile-data.ts';
-import { createTextFields, LARGEST, largestValues, textSlug } from '../hostile-data.ts';
+import { createTextFields, LARGEST, textSlug } from '../hostile-data.ts';
 
 /** The longest text that a search accepts (contract: Limits). */
 const LONGEST_SEARCH = 200;
@@ -25,14 +25,14 @@ export const searchAttacks: readonly Attack[] = [
     name: 'timeline-search',
     what: 'searches of 200 characters in a timeline of 40 events of 65,536 times a, 8 at once',
     expects: [200],
-    run: async (context) => searchTimeline(context, LONGEST_SEARCH),
+    run: async (context, workspace) => searchTimeline(context, workspace, LONGEST_SEARCH),
   },
   {
     name: 'timeline-search-long',
     onlyFull: true,
     what: 'the same with searches of 30,001 characters, which are refused',
     expects: [400],
-    run: async (context) => searchTimeline(context, 30_001),
+    run: async (context, workspace) => searchTimeline(context, workspace, 30_001),
   },
   {
     name: 'user-search',
@@ -44,15 +44,14 @@ export const searchAttacks: readonly Attack[] = [
     name: 'text-filters',
     what: '25 filters of 200 characters on 25 texts of 10,000 characters of each of 200 incidents, 8 at once',
     expects: [200],
-    run: async (context) =>
-      filterTexts(context, (index) => nearly(LONGEST_SEARCH, { letter: letter(index), variant: index })),
+    run: async (context, workspace) => filterTexts(context, workspace, { operands: longest(LARGEST.fields) }),
   },
   {
     name: 'text-filters-long',
     onlyFull: true,
     what: 'one filter of 100,000 characters on the same texts, which is refused',
     expects: [400],
-    run: async (context) => filterTexts(context, (index) => (index === 0 ? nearly(100_000) : undefined)),
+    run: async (context, workspace) => filterTexts(context, workspace, { operands: [nearly(100_000)] }),
   },
   {
     name: 'text-filters-stored',
@@ -60,15 +59,12 @@ export const searchAttacks: readonly Attack[] = [
     what: 'filters of 200 characters on texts of 900,000 characters that an earlier release stored (by SQL)',
     // Counts over more than 32 MiB of texts are refused.
     expects: [200, 400],
-    run: async (context) =>
-      filterTexts(context, (index) => nearly(LONGEST_SEARCH, { letter: letter(index), variant: index }), {
-        storedCharacters: 900_000,
-      }),
+    run: async (context, workspace) =>
+      filterTexts(context, workspace, { operands: longest(2), storedCharacters: 900_000 }),
   },
 ];
 
-async function searchUsers(context: AttackContext): Promise<void> {
-  const workspace = await context.createWorkspace();
+async function searchUsers(context: AttackContext, workspace: Workspace): Promise<void> {
   await context.sql.query(
     `insert into gateway.users (workspace_id, email, name, seat, role, version)
      select $1, 'u' || number || '@x.example', repeat('a', 255), 'none', 'member', 1
@@ -76,24 +72,18 @@ async function searchUsers(context: AttackContext): Promise<void> {
     [workspace.id],
   );
   await context.begin();
-  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) => {
+  await flood(context, { clients: 8 }, async (number) => {
     const search = nearly(LONGEST_SEARCH, { variant: number });
     return context.send(workspace, { path: `/api/v1/settings/users?limit=100&q=${search}` });
   });
 }
 
-async function searchTimeline(context: AttackContext, length: number): Promise<void> {
-  const workspace = await context.createWorkspace();
+async function searchTimeline(context: AttackContext, workspace: Workspace, length: number): Promise<void> {
   const incident = await createIncident(context, workspace);
-  const events = 40;
-  for (let index = 0; index < events; index += 1) {
-    await create(context, workspace, {
-      path: `incidents/${incident.id}/timeline`,
-      body: { body: 'a'.repeat(65_536) },
-    });
-  }
+  const event = { path: `incidents/${incident.id}/timeline`, body: { body: 'a'.repeat(65_536) } };
+  for (let count = 0; count < 40; count += 1) await create(context, workspace, event);
   await context.begin();
-  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) => {
+  await flood(context, { clients: 8 }, async (number) => {
     const search = nearly(length, { variant: number });
     return context.send(workspace, { path: `/api/v1/incidents/${incident.id}/timeline?limit=100&q=${search}` });
   });
@@ -102,42 +92,31 @@ async function searchTimeline(context: AttackContext, length: number): Promise<v
 /** Each field has a letter of its own; `a` first. */
 const letter = (index: number) => String.fromCodePoint('a'.charCodeAt(0) + (index === 0 ? 0 : index + 1));
 
+/** A search for each of so many fields. */
+const longest = (fields: number) =>
+  Array.from({ length: fields }, (_, index) => nearly(LONGEST_SEARCH, { letter: letter(index), variant: index }));
+
+/** @param options.operands of the filters of the first fields */
 async function filterTexts(
   context: AttackContext,
-  operand: (field: number) => string | undefined,
-  { storedCharacters }: { storedCharacters?: number } = {},
+  workspace: Workspace,
+  { operands, storedCharacters }: { operands: readonly string[]; storedCharacters?: number },
 ): Promise<void> {
-  const workspace = await context.createWorkspace();
   const isStored = storedCharacters !== undefined;
-  const fields = isStored ? 2 : LARGEST.fields;
+  const ids = await createTextFields(context, workspace, isStored ? 2 : LARGEST.fields);
+  const values = ids.map((field_id, index) => ({ field_id, value: letter(index).repeat(LARGEST.characters) }));
+  const { id } = await createIncident(context, workspace, { custom_field_values: values });
   const incidents = isStored ? context.choose(40, 10) : context.choose(200, 40);
-  await createIncidentsWithTexts(context, workspace, { fields, incidents });
+  await copyIncident(context, workspace, { id, count: incidents - 1 });
+  await copyValues(context, workspace, id);
   if (isStored) await lengthenTexts(context, workspace, storedCharacters);
-  const filters = Array.from({ length: fields }, (_, index) => ({ slug: textSlug(index), value: operand(index) }))
-    .filter(({ value }) => value !== undefined)
-    .map(({ slug, value }) => ({ slug, operator: 'contains', value }));
-  const query = new URLSearchParams(
-    filters.map((filter): [string, string] => ['custom_filter', JSON.stringify(filter)]),
-  );
+  const query = new URLSearchParams();
+  for (const [index, value] of operands.entries())
+    query.append('custom_filter', JSON.stringify({ slug: textSlug(index), operator: 'contains', value }));
   await context.begin();
-  await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async () =>
+  await flood(context, { clients: 8 }, async () =>
     context.send(workspace, { path: `/api/v1/incidents?include_counts=true&${query.toString()}` }),
   );
-}
-
-async function createIncidentsWithTexts(
-  context: AttackContext,
-  workspace: Workspace,
-  { fields, incidents }: { fields: number; incidents: number },
-): Promise<void> {
-  const ids = await createTextFields(context, workspace, fields);
-  const values = largestValues(ids).map(({ field_id }, index) => ({
-    field_id,
-    value: letter(index).repeat(LARGEST.characters),
-  }));
-  const incident = await createIncident(context, workspace, { custom_field_values: values });
-  await copyIncident(context, workspace, { id: incident.id, count: incidents - 1 });
-  await copyValues(context, workspace, incident.id);
 }
 
 /** The texts stay of one letter, so that everything that is derived from them stays true. */

@@ -1,6 +1,6 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import { connect, head } from '../connections.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { flood } from '../flood.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 
 /** Imports and exports of whole incidents. */
@@ -10,10 +10,9 @@ export const transferAttacks: readonly Attack[] = [
     what: 'imports of 50 incidents with 1,000 timeline events, 15 at once: new ones, the same again, and changed ones',
     // They wait for each other.
     expects: [200, 'silent'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       await context.begin();
-      await flood(context, { clients: 15, total: 1_000, perSecond: LEGAL_RATE }, async (number) =>
+      await flood(context, { clients: 15 }, async (number) =>
         importMany(context, workspace, { first: 50 * (number % 20), round: Math.floor(number / 40) }),
       );
     },
@@ -22,15 +21,14 @@ export const transferAttacks: readonly Attack[] = [
     name: 'unread-exports',
     what: '100 exports of many large incidents that read nothing, and 10 that read all, again and again',
     expects: [200, 'silent', 'closed'],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       for (let batch = 0; batch < context.choose(40, 8); batch += 1)
         await importMany(context, workspace, { first: 50 * batch, round: 0 });
       await context.begin();
       const request = head(workspace, 'GET /api/v1/exports/incidents');
       const open = { clients: 20, total: 100, perSecond: 50 };
-      await flood(context, open, async () => (await connect(context, { requests: 1, reads: false })).write(request));
-      await flood(context, { clients: 10, total: 1_000, perSecond: 10 }, async () =>
+      await flood(context, open, async () => connect(context, { first: request, reads: false }));
+      await flood(context, { clients: 10, perSecond: 10 }, async () =>
         context.send(workspace, { path: '/api/v1/exports/incidents' }),
       );
       await context.untilOver();

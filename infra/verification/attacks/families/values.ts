@@ -1,6 +1,6 @@
 import type { Attack, AttackContext } from '../attack.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
-import { createIncident, createTextFields, LARGEST, largestValues } from '../hostile-data.ts';
+import { flood } from '../flood.ts';
+import { createIncident, createTextFields, LARGEST, largestValues, postIncident } from '../hostile-data.ts';
 
 const AT_ONCE = 15;
 
@@ -10,41 +10,34 @@ export const valueAttacks: readonly Attack[] = [
     name: 'oversized-values',
     what: `creates with a text of 1 MB, ${AT_ONCE} at once, which are refused`,
     expects: [400],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const [field_id = 0] = await createTextFields(context, workspace, 1);
       const body = JSON.stringify({
         title: 'Hostile',
         custom_field_values: [{ field_id, value: distinctText(1_000_000) }],
       });
       await context.begin();
-      await flood(context, { clients: AT_ONCE, total: 1_000, perSecond: LEGAL_RATE }, async () =>
-        context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
-      );
+      await flood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
     },
   },
   {
     name: 'largest-values',
     what: `creates with 25 texts of 10,000 characters, ${AT_ONCE} at once`,
     expects: [201],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const fields = await createTextFields(context, workspace, LARGEST.fields);
       const text = distinctText(LARGEST.characters);
       const values = fields.map((field_id) => ({ field_id, value: text }));
       const body = JSON.stringify({ title: 'Hostile', custom_field_values: values });
       await context.begin();
-      await flood(context, { clients: AT_ONCE, total: 1_000, perSecond: LEGAL_RATE }, async () =>
-        context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body }),
-      );
+      await flood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
     },
   },
   {
     name: 'largest-changes',
     what: 'changes of all values of an incident between two largest ones, and then pages of its changelog',
     expects: [200, 412],
-    run: async (context) => {
-      const workspace = await context.createWorkspace();
+    run: async (context, workspace) => {
       const fields = await createTextFields(context, workspace, LARGEST.fields);
       const { id } = await createIncident(context, workspace, { custom_field_values: largestValues(fields) });
       const change = async (letter: string) =>
@@ -55,7 +48,7 @@ export const valueAttacks: readonly Attack[] = [
         });
       for (let count = 0; count < context.choose(100, 10); count += 1) await change(count % 2 === 0 ? 'b' : 'a');
       await context.begin();
-      await flood(context, { clients: 8, total: 1_000, perSecond: LEGAL_RATE }, async (number) => {
+      await flood(context, { clients: 8 }, async (number) => {
         if (number % 4 === 0) return change(number % 8 === 0 ? 'b' : 'a');
         if (number % 4 === 1) return changeSummary(context, { workspace, id, letter: number % 8 === 1 ? 'b' : 'a' });
         return context.send(workspace, { path: `/api/v1/incidents/${id}/changelog?limit=100` });
