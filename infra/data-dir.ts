@@ -4,6 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { ROOT } from './environment.ts';
+import { ignoreMissing } from './missing-files.ts';
 import { describeUnfinishedRestore, findUnfinishedRestore } from './unfinished-restore.ts';
 import { OWNER_ONLY, writeAtomically } from './write-atomically.ts';
 
@@ -76,13 +77,12 @@ export async function openDataDir(folder: string, options: { unfinishedRestore?:
   const fileOf = (name: string) => path.join(folder, name);
 
   const findSecret = async (name: string) => {
-    try {
-      const text = (await readFile(fileOf(name), 'utf8')).trim();
-      if (text !== '') return text;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw unusableFolder(displayPath, error);
-    }
+    const text = await readFile(fileOf(name), 'utf8')
+      .catch(ignoreMissing)
+      .catch((error: unknown) => {
+        throw unusableFolder(displayPath, error);
+      });
+    if (text?.trim() !== '') return text?.trim();
     throw new Error(`${path.join(displayPath, name)} is empty: restore it, or remove ${displayPath} and its data`);
   };
 

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { ignoreMissing } from './missing-files.ts';
 import { writeAtomically } from './write-atomically.ts';
 
 /** The file in a data folder that says that a restore is running or was interrupted. */
@@ -21,14 +22,8 @@ const markerOf = (folder: string) => path.join(folder, MARKER);
 
 /** @throws Error when the marker is damaged */
 export async function findUnfinishedRestore(folder: string): Promise<UnfinishedRestore | undefined> {
-  let text: string;
-  try {
-    text = await readFile(markerOf(folder), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  return schema.parse(JSON.parse(text));
+  const text = await readFile(markerOf(folder), 'utf8').catch(ignoreMissing);
+  return text === undefined ? undefined : schema.parse(JSON.parse(text));
 }
 
 export const markUnfinishedRestore = async (folder: string, restore: UnfinishedRestore): Promise<void> =>

@@ -2,7 +2,8 @@
  * `npm run -s secret-keys -- generate|derive`: generates the root keys of an installation, and derives those of one
  * process.
  */
-import { ConfigError, describeStartFailure, generateSecretKeys } from '@tocsin/runtime';
+import { ConfigError, generateSecretKeys } from '@tocsin/runtime';
+import { runScript } from '../run-script.ts';
 import { environment } from '../environment.ts';
 import { deriveServiceKeys, KEY_HOLDERS } from '../service-keys.ts';
 
@@ -22,9 +23,6 @@ function run([command, name, ...others]: string[]): string {
   return deriveServiceKeys(keys, holder);
 }
 
-try {
+await runScript(async () => {
   console.log(run(process.argv.slice(2)));
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});

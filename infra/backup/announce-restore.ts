@@ -1,6 +1,7 @@
 import { openDatabase } from '@tocsin/postgres';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { schema } from '../../services/webhook/src/schema.ts';
+import { withDatabase } from '../databases.ts';
 import type { MigrateConfig } from '../migrate/config.ts';
 
 /**
@@ -10,9 +11,5 @@ import type { MigrateConfig } from '../migrate/config.ts';
 export async function announceRestore(config: MigrateConfig): Promise<void> {
   const url = config.targets.find((target) => target.schema === schema.name)?.url ?? config.databaseUrl;
   const database = openDatabase({ url, schema: schema.name, application: 'tocsin-restore', poolSize: 1 });
-  try {
-    await newFeedEpoch(database);
-  } finally {
-    await database.destroy();
-  }
+  await withDatabase(database, newFeedEpoch);
 }

@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -8,11 +8,11 @@ import { APP_NAMES, APPS, MEMORY_BROKER } from '../apps.ts';
 import { dataDirPath, findRunningInstance, openDataDir } from '../data-dir.ts';
 import { databaseFolder, openEmbeddedDatabase } from '../embedded/open-database.ts';
 import { productVersion } from '@tocsin/runtime';
+import { ignoreMissing } from '../missing-files.ts';
 import { describeUnfinishedRestore, findUnfinishedRestore } from '../unfinished-restore.ts';
 import { OWNER_ONLY, syncFolder } from '../write-atomically.ts';
 import { exportDatabase, listSchemas } from './export-database.ts';
 import { SECRET_FILES, type Secrets } from './format.ts';
-import { readSecretFile } from './secret-files.ts';
 import { withSession } from './session.ts';
 
 export interface BackupOptions {
@@ -67,8 +67,8 @@ export async function createBackup({ env, file, replace, print }: BackupOptions)
 async function readSecrets(folder: string, usedKeys: string | undefined): Promise<Secrets> {
   const secrets: Secrets = {};
   for (const name of SECRET_FILES) {
-    const text = await readSecretFile(folder, name);
-    if (text !== undefined) secrets[name] = text;
+    const text = (await readFile(path.join(folder, name), 'utf8').catch(ignoreMissing))?.trim() ?? '';
+    if (text !== '') secrets[name] = text;
   }
   if (usedKeys !== undefined && usedKeys !== '' && usedKeys !== secrets['secret-keys']) delete secrets['secret-keys'];
   return secrets;

@@ -8,6 +8,7 @@ import { databaseFolder, openEmbeddedDatabase } from '../embedded/open-database.
 import { removePostgres } from '../embedded/postgres.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
+import { ignoreMissing } from '../missing-files.ts';
 import type { Step } from '../steps.ts';
 import { findUnfinishedRestore, markUnfinishedRestore, removeRestoreMarker } from '../unfinished-restore.ts';
 import { syncFolder } from '../write-atomically.ts';
@@ -112,18 +113,8 @@ async function clearFolder(
 const keptName = () => `before-restore-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
 async function listExisting(folder: string): Promise<string[]> {
-  const found = await Promise.all(
-    DATA_FILES.map(async (name) =>
-      lstat(path.join(folder, name)).then(
-        () => [name],
-        (error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-          return [];
-        },
-      ),
-    ),
-  );
-  return found.flat();
+  const found = await Promise.all(DATA_FILES.map(async (name) => lstat(path.join(folder, name)).catch(ignoreMissing)));
+  return DATA_FILES.filter((_, index) => found[index] !== undefined);
 }
 
 async function load(

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { withClient } from '../databases.ts';
 
 /** The same text for the same value, whatever the settings of server and role are; and no limits of time. */
 const SETTINGS = [
@@ -13,21 +14,17 @@ const SETTINGS = [
 ];
 
 /** Runs `work` on a connection of its own. */
-export async function withSession<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'tocsin-backup',
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 5_000,
-  });
-  // A lost connection fails the statement that is running; without a listener it would also be an uncaught exception.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    for (const setting of SETTINGS) await client.query(`set ${setting}`);
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+export const withSession = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> =>
+  withClient(
+    url,
+    async (client) => {
+      for (const setting of SETTINGS) await client.query(`set ${setting}`);
+      return work(client);
+    },
+    {
+      application_name: 'tocsin-backup',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    },
+  );

@@ -1,12 +1,9 @@
 /** `node infra/compose/main.ts <folder>`: writes the secrets that docker-compose.yml mounts. */
-import { describeStartFailure } from '@tocsin/runtime';
+import { runScript } from '../run-script.ts';
 import { writeSecrets } from './write-secrets.ts';
 
-try {
+await runScript(async () => {
   const [folder] = process.argv.slice(2);
   if (folder === undefined) throw new Error('usage: node infra/compose/main.ts <folder>');
   await writeSecrets(folder, process.env);
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});

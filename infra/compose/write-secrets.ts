@@ -9,6 +9,7 @@ import {
   parseSecretKeys,
 } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS } from '../apps.ts';
+import { ignoreMissing } from '../missing-files.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 
 /** The folder of the secrets that the others are made of; no other container mounts it. */
@@ -94,10 +95,7 @@ async function keptSecret(file: string, generate: () => string): Promise<string>
 
 /** @throws Error when the file is empty: the value that it held is in use, and another one would not match */
 async function find(file: string): Promise<string | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readFile(file, 'utf8').catch(ignoreMissing);
   if (text?.trim() === '') throw new Error(`${file} is empty: restore it, or remove it together with the data`);
   return text?.trim();
 }

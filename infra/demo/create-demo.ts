@@ -3,6 +3,7 @@ import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
 import { loginUrl } from '../admin/console-url.ts';
+import { withDatabase } from '../databases.ts';
 import type { DataDir } from '../data-dir.ts';
 import { addSampleWebhook } from './sample-webhook.ts';
 import { workspaceApi } from './api.ts';
@@ -49,16 +50,11 @@ export interface DemoOptions {
  */
 export async function createDemo(options: DemoOptions): Promise<Demo | undefined> {
   const { url, env } = options;
-  const database = openGatewayDatabase(env);
-  let token: DemoToken;
-  let link: string | undefined;
-  try {
+  const { token, link } = await withDatabase(openGatewayDatabase(env), async (database) => {
     const admin = administration(database, systemClock);
-    token = await findToken(admin, options);
-    if (token.kind !== 'none') link = await createLink(admin);
-  } finally {
-    await database.destroy();
-  }
+    const found = await findToken(admin, options);
+    return { token: found, link: found.kind === 'none' ? undefined : await createLink(admin) };
+  });
   if (token.kind === 'none') return undefined;
   const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${new URL(url).port}`;
   // A host that resolves everywhere, where the gateway takes it for the workspace's.

@@ -2,6 +2,7 @@ import type { EventWorkspace } from '@tocsin/contracts';
 import { openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';
+import { withDatabase } from '../databases.ts';
 import { migrateConfig } from '../migrate/config.ts';
 
 /** Its examples in the API description have this ID, so that they work in the sample workspace. */
@@ -26,15 +27,12 @@ export async function addSampleWebhook(env: Environment, workspace: EventWorkspa
   if (port === undefined || target === undefined) return;
   const { url, schema } = target;
   const database = openDatabase({ url, schema, application: 'tocsin-demo', poolSize: 1 });
-  try {
-    await addSubscription(database, {
-      secretKeys: env['TOCSIN_SECRET_KEYS'] ?? '',
-      allowed: { testReceivers: new Set([receiverAddress(port)]), networks: [] },
-      workspace,
-      id: SAMPLE_WEBHOOK,
-      url: receiverUrl(port),
-    });
-  } finally {
-    await database.destroy();
-  }
+  const subscription = {
+    secretKeys: env['TOCSIN_SECRET_KEYS'] ?? '',
+    allowed: { testReceivers: new Set([receiverAddress(port)]), networks: [] },
+    workspace,
+    id: SAMPLE_WEBHOOK,
+    url: receiverUrl(port),
+  };
+  await withDatabase(database, async () => addSubscription(database, subscription));
 }

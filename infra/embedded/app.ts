@@ -15,9 +15,11 @@ import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '..
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
+import { ignoreMissing } from '../missing-files.ts';
 import { bindError } from '../ports.ts';
 import { trustReceiver } from '../receiver/certificate.ts';
 import { PORT_SETTING, receiverAddress } from '../demo/sample-webhook.ts';
+import { startParts } from '../start-parts.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile } from './logs.ts';
@@ -47,12 +49,8 @@ const connectionsFor = (poolSize: number) => 8 * poolSize + 20;
  * nothing.
  * @throws an error with a one-line message; nothing is left running
  */
-export async function startEmbedded({ config, env, step }: EmbeddedOptions): Promise<EmbeddedTocsin> {
-  const closing: (() => Promise<unknown>)[] = [];
-  const closeAll = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  try {
+export const startEmbedded = async ({ config, env, step }: EmbeddedOptions): Promise<EmbeddedTocsin> =>
+  startParts(async (closing, stop) => {
     const dataDir = await openDataDir(config.dataDir);
     closing.push(dataDir.close);
     const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
@@ -102,18 +100,8 @@ export async function startEmbedded({ config, env, step }: EmbeddedOptions): Pro
     const reachable = { ...environments.gateway, PORT: port, AMQP_URL: '', TOCSIN_BROKER: MEMORY_BROKER };
     await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
     let stopped: Promise<void> | undefined;
-    return {
-      url,
-      env: reachable,
-      dataDir,
-      logFile: logs.path,
-      stop: async () => (stopped ??= closeAll()),
-    };
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
-}
+    return { url, env: reachable, dataDir, logFile: logs.path, stop: async () => (stopped ??= stop()) };
+  });
 
 /** Allows the sample receiver, besides those that `env` allows. */
 function receiverSettings({ receiverPort }: EmbeddedConfig, env: Environment): Environment {
@@ -133,10 +121,7 @@ const withoutServers = (env: Environment) =>
 
 /** A symbolic link counts as a database, even when its target is missing. */
 const findEncryptedData = async (folder: string): Promise<EncryptedData | undefined> =>
-  lstat(folder).then(
-    () => ({ location: `the database in ${folder}`, alternative: 'remove the data with make reset' }),
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return undefined;
-    },
-  );
+  (await lstat(folder).catch(ignoreMissing)) && {
+    location: `the database in ${folder}`,
+    alternative: 'remove the data with make reset',
+  };

@@ -2,6 +2,7 @@ import { createWriteStream, openSync, renameSync, type WriteStream } from 'node:
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createLogger, type Logger } from '@tocsin/runtime';
+import { ignoreMissing } from '../missing-files.ts';
 
 /** The log file of all apps of one process. */
 export interface LogFile {
@@ -79,7 +80,7 @@ export function rotate(file: string): string {
   try {
     renameSync(file, `${file}.1`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    ignoreMissing(error);
   }
   return file;
 }

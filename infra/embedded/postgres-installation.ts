@@ -15,6 +15,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { ignoreMissing } from '../missing-files.ts';
 import { findBinaries } from './postgres-binaries.ts';
 
 const run = promisify(execFile);
@@ -129,7 +130,3 @@ async function canExecute({ uid, gid }: SystemUser, file: string): Promise<boole
 
 const findStat = async (file: string) => stat(file).catch(ignoreMissing);
 const findLinkStat = async (file: string) => lstat(file).catch(ignoreMissing);
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
-}

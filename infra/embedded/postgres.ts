@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { access, chown, mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ignoreMissing } from '../missing-files.ts';
 import { freePorts } from '../ports.ts';
 import { stopOrphan } from './postgres-orphan.ts';
 import { clusterOf, prepareInstallation, type PostgresInstallation } from './postgres-installation.ts';
@@ -128,15 +129,7 @@ function ignoreNotEmpty(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
 }
 
-async function isMissing(cluster: string): Promise<boolean> {
-  return access(cluster).then(
-    () => false,
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
-      throw error;
-    },
-  );
-}
+const isMissing = async (cluster: string) => (await stat(cluster).catch(ignoreMissing)) === undefined;
 
 /** Creates the files beside their final folder and renames them when they are complete. */
 async function initialise(

@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline/promises';
-import { describeStartFailure, type Environment } from '@tocsin/runtime';
+import { type Environment } from '@tocsin/runtime';
+import { runScript } from '../run-script.ts';
 import { dataDirPath } from '../data-dir.ts';
 import { environment } from '../environment.ts';
 import { resetData } from './reset-data.ts';
 
-try {
+await runScript(async () => {
   const env = environment();
   const folder = dataDirPath(env);
   if (await isConfirmed(folder, env)) {
@@ -18,10 +19,7 @@ try {
     console.error('nothing was removed');
     process.exitCode = 1;
   }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});
 
 /** @throws Error without a terminal, where nobody can be asked */
 async function isConfirmed(folder: string, env: Environment): Promise<boolean> {

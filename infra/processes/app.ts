@@ -7,6 +7,7 @@ import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
 import { PORT_SETTING } from '../demo/sample-webhook.ts';
+import { startParts } from '../start-parts.ts';
 import type { Step } from '../steps.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
@@ -40,12 +41,8 @@ const DRAIN_SECONDS = '3';
  * Starts each app as one or several processes, on the servers that the environment names, and keeps them running.
  * @throws an error with a one-line message; nothing is left running
  */
-export async function startLocal({ config, env, step }: LocalOptions): Promise<LocalTocsin> {
-  const closing: (() => Promise<unknown>)[] = [];
-  const closeAll = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  try {
+export const startLocal = async ({ config, env, step }: LocalOptions): Promise<LocalTocsin> =>
+  startParts(async (closing, stop) => {
     const dataDir = await openDataDir(config.dataDir);
     closing.push(dataDir.close);
     const { replicas, http } = config;
@@ -97,12 +94,8 @@ export async function startLocal({ config, env, step }: LocalOptions): Promise<L
     const reachable = { ...environments.gateway[0], ...config.servers, PORT: new URL(url).port };
     await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
     let stopped: Promise<void> | undefined;
-    return { url, env: reachable, gatewayUrls, dataDir, stop: async () => (stopped ??= closeAll()) };
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
-}
+    return { url, env: reachable, gatewayUrls, dataDir, stop: async () => (stopped ??= stop()) };
+  });
 
 /** Waits for all, so that those that start can be stopped. @throws the first error */
 async function settleAll<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {

@@ -1,6 +1,7 @@
 import { openDatabase } from '@tocsin/postgres';
 import { APPS } from '../apps.ts';
 import type { EncryptedData } from '../data-dir.ts';
+import { withDatabase } from '../databases.ts';
 import type { MigrateConfig } from '../migrate/config.ts';
 import { describeDatabase } from '../migrate/describe-database.ts';
 
@@ -10,11 +11,8 @@ export async function findEncryptedData({ targets }: MigrateConfig): Promise<Enc
     const { holdsSecrets } = APPS[app];
     if (holdsSecrets === undefined) continue;
     const database = openDatabase({ url, schema, application: 'tocsin-services', poolSize: 1 });
-    try {
-      if (await holdsSecrets(database)) return { location: describeDatabase(url), alternative: 'use another database' };
-    } finally {
-      await database.destroy();
-    }
+    if (await withDatabase(database, holdsSecrets))
+      return { location: describeDatabase(url), alternative: 'use another database' };
   }
   return undefined;
 }

@@ -7,12 +7,12 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describeStartFailure } from '@tocsin/runtime';
 import { testServers } from '@tocsin/testing';
+import { runScript } from '../run-script.ts';
 import { git } from '../verification/compat/baseline.ts';
 import { migratedCatalog, writeSchemaBaseline } from '../verification/compat/schema-baseline.ts';
 import { ROOT } from '../environment.ts';
-import { findServers, releaseServers } from '../verification/servers/find-servers.ts';
+import { withServers } from '../verification/servers/find-servers.ts';
 import {
   checkVersion,
   releaseChangelog,
@@ -31,7 +31,7 @@ async function edit(file: string, change: (text: string) => string): Promise<voi
 }
 
 /** Runs a script of the repository. @throws Error when it fails */
-async function runScript(script: string, ...args: string[]): Promise<void> {
+async function run(script: string, ...args: string[]): Promise<void> {
   const child = spawn(process.execPath, [path.join(ROOT, script), ...args], { cwd: ROOT, stdio: 'inherit' });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`${script} failed`);
@@ -46,7 +46,7 @@ async function prepare(version: string): Promise<void> {
     throw new Error('the work tree has changes: commit them first');
 
   // Against the last release, before CHANGELOG.md has the new one.
-  await runScript('infra/verification/compat/main.ts');
+  await run('infra/verification/compat/main.ts');
 
   await writeFile(path.join(ROOT, 'CHANGELOG.md'), released);
   for (const file of globSync('{.,gateway,infra,infra/cli,services/*,shared/*}/package.json', { cwd: ROOT })) {
@@ -58,31 +58,24 @@ async function prepare(version: string): Promise<void> {
     await edit(`infra/kubernetes/${folder}kustomization.yaml`, (text) => setImageTags(text, version));
   }
 
-  await runScript('infra/verification/checks/api-changes.ts', '--release');
+  await run('infra/verification/checks/api-changes.ts', '--release');
   await moveSchemaBaseline(version);
-  await runScript('infra/generate/main.ts');
+  await run('infra/generate/main.ts');
   console.log(
     `${version} is prepared. Read the changes (git diff), complete docs/guides/upgrading.md, run make test, then commit ` +
       `and tag: docs/guides/releasing.md has the commands. git stash --include-untracked undoes everything.`,
   );
 }
 
-async function moveSchemaBaseline(version: string): Promise<void> {
-  await findServers();
-  try {
+const moveSchemaBaseline = async (version: string): Promise<void> =>
+  withServers(async () => {
     const { databaseUrl, runId } = testServers();
     const name = `tocsin_test_${runId}_release`;
     await writeSchemaBaseline(version, await migratedCatalog({ serverUrl: databaseUrl, name }));
-  } finally {
-    await releaseServers();
-  }
-}
+  });
 
-try {
+await runScript(async () => {
   const [version, ...others] = process.argv.slice(2);
   if (version === undefined || others.length > 0) throw new Error('name the version: npm run release -- 0.2.0');
   await prepare(version);
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});

@@ -1,3 +1,3 @@
-/** @param sorted numbers in ascending order; @returns the smallest one that a share of them does not exceed, 0 of none */
-export const quantile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+/** Returns the smallest of the numbers that a share of them does not exceed, 0 of none. */
+export const quantile = (numbers: readonly number[], share: number): number =>
+  numbers.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * numbers.length) - 1)] ?? 0;

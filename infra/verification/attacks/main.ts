@@ -2,7 +2,7 @@
  * `npm run attacks`: attacks a real system with ordinary API keys while other workspaces use it, and exits with 1 if
  * they notice anything. Needs Linux, PostgreSQL, RabbitMQ and Redis; the system has a database and names of its own.
  */
-import { describeStartFailure } from '@tocsin/runtime';
+import { runScript } from '../../run-script.ts';
 import { findServers, releaseServers } from '../servers/find-servers.ts';
 import { interruption } from '../interruption.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -29,13 +29,10 @@ async function run({ modes, attacks, timing, isShort, json }: Options): Promise<
   }
 }
 
-try {
+await runScript(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.show === 'help') console.log(USAGE);
   else if (options.show === 'list')
     for (const { name, what } of options.attacks) console.log(`${name.padEnd(24)} ${what}`);
   else await run(options);
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});

@@ -98,19 +98,17 @@ async function observe(observation: Observation, routes: readonly Route[]): Prom
 }
 
 function summarize({ samples, lags }: Observation): VictimSummary {
-  const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  const times = samples.map(({ ms }) => ms);
   const errors: Record<string, number> = {};
   for (const { error } of samples) if (error !== undefined) errors[error] = (errors[error] ?? 0) + 1;
-  const times = { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
-  const lag =
-    lags.length === 0
-      ? undefined
-      : quantile(
-          lags.toSorted((a, b) => a - b),
-          0.99,
-        );
-  const eventLoop = eventLoopDelay.max / 1e6;
-  return { requests: samples.length, errors, ...times, ...(lag !== undefined && { lag }), eventLoop };
+  return {
+    requests: samples.length,
+    errors,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    ...(lags.length > 0 && { lag: quantile(lags, 0.99) }),
+    eventLoop: eventLoopDelay.max / 1e6,
+  };
 }
 
 async function end(id: number): Promise<void> {

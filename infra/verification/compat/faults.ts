@@ -1,5 +1,5 @@
 import { connect } from 'amqplib';
-import pg from 'pg';
+import { withClient } from '../../databases.ts';
 import type { Release } from './release.ts';
 
 /** What a fault is planted in. */
@@ -25,10 +25,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'column',
     what: 'a migration drops a column that the old release reads',
     beforeStart: async ({ databaseUrl }) => {
-      const client = new pg.Client({ connectionString: databaseUrl });
-      await client.connect();
-      await client.query('alter table catalog.services drop column tags');
-      await client.end();
+      await withClient(databaseUrl, async (client) => client.query('alter table catalog.services drop column tags'));
     },
     noticed: /column .*tags.* does not exist/,
   },

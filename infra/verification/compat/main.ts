@@ -3,9 +3,9 @@
  * have, and exits with 1 if they do not understand each other. Needs Linux, git with the whole history, PostgreSQL,
  * RabbitMQ and Redis.
  */
-import { describeStartFailure } from '@tocsin/runtime';
+import { runScript } from '../../run-script.ts';
 import { ROOT } from '../../environment.ts';
-import { findServers, releaseServers } from '../servers/find-servers.ts';
+import { withServers } from '../servers/find-servers.ts';
 import { interruption } from '../interruption.ts';
 import { findBaseline } from './baseline.ts';
 import { COMBINATIONS } from './combinations.ts';
@@ -25,8 +25,7 @@ async function run({ combinations, fault, against }: Options): Promise<void> {
     return;
   }
   const signal = interruption('ending after this combination');
-  await findServers();
-  try {
+  await withServers(async () => {
     const tree = await createOldTree(baseline);
     try {
       console.log(
@@ -43,9 +42,7 @@ async function run({ combinations, fault, against }: Options): Promise<void> {
     } finally {
       await tree.remove();
     }
-  } finally {
-    await releaseServers();
-  }
+  });
 }
 
 /** With a fault, success is that the checks notice it. */
@@ -55,14 +52,11 @@ function judgeFault({ name, what, noticed }: Fault, results: readonly Result[]):
   if (!isNoticed) process.exitCode = 1;
 }
 
-try {
+await runScript(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.show === 'help') console.log(USAGE);
   else if (options.show === 'list') {
     for (const { name } of COMBINATIONS) console.log(name);
     for (const { name, what } of FAULTS) console.log(`fault ${name}: ${what}`);
   } else await run(options);
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+});

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureDatabase, ensureSchemaOwner, migrate, urlForRole } from '@tocsin/postgres';
-import pg from 'pg';
 import { z } from 'zod';
 import { APP_NAMES, APPS } from '../../apps.ts';
+import { withClient } from '../../databases.ts';
+import { dropDatabase } from '../systems/drop-database.ts';
 import { checkRelease, lastRelease } from './last-release.ts';
 import { type MigrationHashes, presentMigrations } from './migration-files.ts';
 import { type Catalog, catalogSchema, readCatalog } from './schema-catalog.ts';
@@ -72,20 +73,8 @@ export async function migratedCatalog(options: {
     }
     return await withClient(url.href, async (client) => readCatalog(client, schemaNames()));
   } finally {
-    await withClient(serverUrl, async (client) => {
-      await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
-    });
+    await dropDatabase(serverUrl, name);
   }
 }
 
 const schemaNames = (): string[] => APP_NAMES.map((app) => APPS[app].schema.name);
-
-async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}

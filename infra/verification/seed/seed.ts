@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { AppName } from '../../apps.ts';
+import { withClient } from '../../databases.ts';
 import type { MigrateConfig } from '../../migrate/config.ts';
 import { migrateAll } from '../../migrate/migrate-all.ts';
 import { seedCatalog } from './seed-catalog.ts';
@@ -28,24 +29,17 @@ export async function seed(config: MigrateConfig, size: Size, print: (line: stri
   await migrateAll(config, () => undefined);
   for (const { app, schema, url } of config.targets) {
     for (const fill of SEEDERS[app] ?? []) {
-      await withClient(url, schema, async (client) => fill(client, size, print));
+      const seedSchema = async (client: pg.Client) => {
+        await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);
+        // The same random seed gives the same data. After a crash the data is seeded again.
+        await client.query(`select setseed(0.42), set_config('synchronous_commit', 'off', false)`);
+        await fill(client, size, print);
+      };
+      await withClient(url, seedSchema, { options: '-c timezone=UTC' });
     }
   }
   print(`seeded ${size.incidents} incidents in ${size.workspaces} workspaces, ${secondsSince(started)}`);
   print(
     'to create a token: npm run -s admin -- key create --workspace seed-1 --user user-1@seed-1.example --name seed --all-scopes',
   );
-}
-
-async function withClient(url: string, schema: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, options: '-c timezone=UTC' });
-  await client.connect();
-  try {
-    await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);
-    // The same random seed gives the same data. After a crash the data is seeded again.
-    await client.query(`select setseed(0.42), set_config('synchronous_commit', 'off', false)`);
-    await work(client);
-  } finally {
-    await client.end();
-  }
 }

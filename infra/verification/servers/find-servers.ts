@@ -39,6 +39,16 @@ export async function releaseServers(): Promise<void> {
   for (const end of cleanups.splice(0).reverse()) await end();
 }
 
+/** Runs `work` with servers, as `findServers` finds them. */
+export async function withServers<Result>(work: () => Promise<Result>): Promise<Result> {
+  await findServers();
+  try {
+    return await work();
+  } finally {
+    await releaseServers();
+  }
+}
+
 async function findAvailableServers(): Promise<Set<ServerName>> {
   const found = new Set(NAMES.filter((name) => (process.env[SERVER_VARIABLES[name]] ?? '') !== ''));
   clearServers(NAMES.filter((name) => !found.has(name)));

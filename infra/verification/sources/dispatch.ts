@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { withClient } from '../../databases.ts';
 import { type Past, PEOPLE } from './data.ts';
 
 const SCHEMA = 'dispatch_organization_acme';
@@ -51,16 +51,14 @@ const contactOf = (email: string) => {
 
 /** Fills an empty database as a restored dump of Dispatch would. */
 export async function fillDispatch(url: string, past: readonly Past[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const insert = async (table: string, rows: readonly Record<string, unknown>[]) => {
-    const columns = Object.keys(rows[0] ?? {}).join(', ');
-    // PostgreSQL has no character NUL, in Dispatch neither.
-    const values = JSON.stringify(rows).replaceAll(String.raw`\u0000`, '');
-    const from = `jsonb_populate_recordset(null::${table}, $1)`;
-    await client.query(`insert into ${table} (${columns}) select ${columns} from ${from}`, [values]);
-  };
-  try {
+  await withClient(url, async (client) => {
+    const insert = async (table: string, rows: readonly Record<string, unknown>[]) => {
+      const columns = Object.keys(rows[0] ?? {}).join(', ');
+      // PostgreSQL has no character NUL, in Dispatch neither.
+      const values = JSON.stringify(rows).replaceAll(String.raw`\u0000`, '');
+      const from = `jsonb_populate_recordset(null::${table}, $1)`;
+      await client.query(`insert into ${table} (${columns}) select ${columns} from ${from}`, [values]);
+    };
     await client.query(TABLES);
     const named = (names: readonly string[]) => names.map((name, index) => ({ id: index + 1, name }));
     await insert('project', named(['default']));
@@ -106,9 +104,7 @@ export async function fillDispatch(url: string, past: readonly Past[]): Promise<
     for (let first = 0; first < past.length; first += 500) {
       await insert('event', past.slice(first, first + 500).flatMap(eventRows));
     }
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 const urlOf = (number: number) => `https://dispatch.acme.example/default/incidents/dispatch-default-${number}`;

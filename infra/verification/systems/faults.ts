@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TcpProxy } from '@tocsin/testing';
-import pg from 'pg';
 import { type AppName, APPS } from '../../apps.ts';
+import { withClient } from '../../databases.ts';
 import type { Mode } from './local-harness.ts';
 import type { Processes } from './processes.ts';
 
@@ -87,10 +87,8 @@ export function faults(options: {
  * Returns the processes of a Postgres on this machine that serve an app, as soon as all of them are idle; none if
  * Postgres runs elsewhere, for instance in a container.
  */
-async function idleBackends(databaseUrl: string, app: AppName): Promise<number[]> {
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
-  try {
+const idleBackends = async (databaseUrl: string, app: AppName): Promise<number[]> =>
+  withClient(databaseUrl, async (database) => {
     const deadline = Date.now() + IDLE_WITHIN;
     while (Date.now() < deadline) {
       const { rows } = await database.query<{ pid: number; isIdle: boolean }>(
@@ -105,10 +103,7 @@ async function idleBackends(databaseUrl: string, app: AppName): Promise<number[]
       await delay(10);
     }
     return [];
-  } finally {
-    await database.end();
-  }
-}
+  });
 
 async function isBackendOf(pid: number, database: string): Promise<boolean> {
   const title = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

@@ -2,6 +2,7 @@ import type { Environment } from '@tocsin/runtime';
 import pg from 'pg';
 import { openGatewayDatabase } from '../../../gateway/src/administration.ts';
 import { findInstance } from '../../data-dir.ts';
+import { startParts } from '../../start-parts.ts';
 import type { RunningCommand } from './commands.ts';
 import type { LocalHarness, Mode } from './local-harness.ts';
 import { type Workspace, workspaceFactory } from './workspaces.ts';
@@ -23,22 +24,17 @@ export interface RunningInstance {
  * Starts the apps of a harness with these settings. Their log lines go to a file of the harness, since there are more
  * than this process could read without slowing them down.
  */
-export async function startInstance(
+export const startInstance = async (
   harness: LocalHarness,
   settings: Environment,
   mode: Mode = 'services',
-): Promise<RunningInstance> {
-  const command = harness.start(settings, `${harness.folder}/output.log`, mode);
-  const closing: (() => Promise<unknown>)[] = [
-    async () => {
+): Promise<RunningInstance> =>
+  startParts(async (closing, stop) => {
+    const command = harness.start(settings, `${harness.folder}/output.log`, mode);
+    closing.push(async () => {
       command.signal('SIGTERM');
       await command.ended();
-    },
-  ];
-  const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  try {
+    });
     await command.ready();
     const instance = await findInstance(harness.folder);
     if (instance === undefined) throw new Error('the system did not register');
@@ -50,8 +46,4 @@ export async function startInstance(
     const gatewayDatabase = openGatewayDatabase(env);
     closing.push(async () => gatewayDatabase.destroy());
     return { command, env, databaseUrl, sql, createWorkspace: workspaceFactory(gatewayDatabase), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
+  });

@@ -1,4 +1,5 @@
 import { type AppName, APPS } from '../../apps.ts';
+import { startParts } from '../../start-parts.ts';
 import { type LocalHarness, localHarness, type Mode } from './local-harness.ts';
 import { startInstance } from './running-instance.ts';
 import type { Environment } from '@tocsin/runtime';
@@ -36,25 +37,19 @@ const READY_WITHIN = 60_000;
 
 /** @param settings instead of the defaults */
 export async function startTarget(mode: Mode, settings: Environment = {}): Promise<Target> {
-  const servers = testServers();
-  if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
+  const { amqpUrl, redisUrl } = testServers();
+  if (amqpUrl === undefined || redisUrl === undefined) {
     throw new Error('the attacks need PostgreSQL, RabbitMQ and Redis on their default ports');
   }
   const harness = await localHarness();
-  const closing: (() => Promise<unknown>)[] = [harness.remove];
-  const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  try {
+  return startParts(async (closing, stop) => {
+    closing.push(harness.remove);
     const receivers = await startHostileReceivers();
-    const redis = await tcpProxy(servers.redisUrl);
-    const broker = await tcpProxy(servers.amqpUrl);
+    const redis = await tcpProxy(redisUrl);
+    const broker = await tcpProxy(amqpUrl);
     closing.push(receivers.stop, redis.close, broker.close);
-    return await startApps({ mode, harness, redis, broker, receivers, settings, closing, stop });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+    return startApps({ mode, harness, redis, broker, receivers, settings, closing, stop });
+  });
 }
 
 async function startApps(options: {

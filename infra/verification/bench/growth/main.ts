@@ -4,8 +4,8 @@
  * has the results in its section Growth.
  */
 import { startReceiver } from '@tocsin/testing';
-import pg from 'pg';
 import { APP_NAMES, APPS } from '../../../apps.ts';
+import { withClient } from '../../../databases.ts';
 import { EXAMPLES } from '../../../generate/event-examples.ts';
 import { fillTables } from '../../statements/fill-tables.ts';
 import { findServers, releaseServers } from '../../servers/find-servers.ts';
@@ -63,8 +63,11 @@ const SAMPLES = `
   insert into webhook.slots (token, kind, workspace_id, host, ip, minute, lease_until)
   values (gen_random_uuid(), 'delivery', 1, 'hooks.example.com', '192.0.2.1', now(), now())`;
 
+await using started = new AsyncDisposableStack();
 await findServers();
+started.defer(releaseServers);
 const receiver = await startReceiver({ host: '0.0.0.0', names: RECEIVER_ADDRESSES });
+started.defer(receiver.stop);
 const system = await startSystem({
   receivers: RECEIVER_ADDRESSES.map((address) => ({
     ca: receiver.ca,
@@ -72,9 +75,8 @@ const system = await startSystem({
   })),
   settings: { DATABASE_POOL_SIZE: '10' },
 });
-const administrator = new pg.Client({ connectionString: system.database.adminUrl });
-await administrator.connect();
-try {
+started.defer(system.stop);
+await withClient(system.database.adminUrl, async (administrator) => {
   await (await growthLoad(system, receiver)).round();
   for (const name of APP_NAMES) await system.stopApp(name);
   await administrator.query(FEW);
@@ -103,9 +105,4 @@ try {
     console.log(`${table.padEnd(32)} ${String(rows).padStart(8)} rows ${bytes.padStart(8)} bytes a row`);
   }
   console.log(`an event of an incident: ${events[0]?.bytes ?? 0} bytes`);
-} finally {
-  await administrator.end();
-  await system.stop();
-  await receiver.stop();
-  await releaseServers();
-}
+});

@@ -3,8 +3,9 @@
  * DATABASE_URL, which must be set. Seeds an empty database first; takes the flags of `npm run seed`. Which lists use an
  * index is in docs/performance-list.md.
  */
-import { describeStartFailure } from '@tocsin/runtime';
-import pg from 'pg';
+import type pg from 'pg';
+import { runScript } from '../../../run-script.ts';
+import { withClient } from '../../../databases.ts';
 import { environment } from '../../../environment.ts';
 import { namedDatabases } from '../../../migrate/named-databases.ts';
 import { readSize } from '../../seed/size.ts';
@@ -73,18 +74,9 @@ async function run(client: pg.Client): Promise<void> {
   console.log(`a row with the primary key and the unique indexes only: ${rest.at(-1)?.toFixed(1)} µs`);
 }
 
-try {
+await runScript(async () => {
   const requested = readSize(process.argv.slice(2));
   const config = namedDatabases(environment(), console.error);
   await ensureSeeded(config, requested, console.error);
-  const client = new pg.Client({ connectionString: config.databaseUrl });
-  await client.connect();
-  try {
-    await run(client);
-  } finally {
-    await client.end();
-  }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+  await withClient(config.databaseUrl, run);
+});

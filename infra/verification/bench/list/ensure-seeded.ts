@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { withClient } from '../../../databases.ts';
 import type { MigrateConfig } from '../../../migrate/config.ts';
 import { migrateAll } from '../../../migrate/migrate-all.ts';
 import { seed } from '../../seed/seed.ts';
@@ -14,15 +14,10 @@ export async function ensureSeeded(config: MigrateConfig, size: Size, print: (li
   return countIncidents(url);
 }
 
-async function countIncidents(url: string): Promise<Size> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+const countIncidents = async (url: string): Promise<Size> =>
+  withClient(url, async (client) => {
     const { rows } = await client.query<{ incidents: string; workspaces: string }>(
       'select sum(last) as incidents, count(*) as workspaces from incident.incident_counters',
     );
     return { incidents: Number(rows[0]?.incidents ?? 0), workspaces: Number(rows[0]?.workspaces ?? 0) };
-  } finally {
-    await client.end();
-  }
-}
+  });

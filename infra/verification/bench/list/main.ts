@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describeStartFailure } from '@tocsin/runtime';
+import { runScript } from '../../../run-script.ts';
 import { environment, ROOT } from '../../../environment.ts';
 import { formatted } from '../../../generate/formatted.ts';
 import { namedDatabases } from '../../../migrate/named-databases.ts';
@@ -13,21 +13,16 @@ import { ensureSeeded } from './ensure-seeded.ts';
 import { report } from './report.ts';
 import { startServiceUnderTest } from './service-under-test.ts';
 
-try {
+await runScript(async () => {
   const requested = readSize(process.argv.slice(2));
   const config = namedDatabases(environment(), console.error);
   const size = await ensureSeeded(config, requested, console.log);
+  await using started = new AsyncDisposableStack();
   const service = await startServiceUnderTest(
     config.targets.find(({ schema }) => schema === 'incident')?.url ?? config.databaseUrl,
   );
-  try {
-    const text = await report(service, size, console.log);
-    const file = path.join(ROOT, 'docs/performance-list.md');
-    await writeFile(file, await formatted(file, text));
-  } finally {
-    await service.stop();
-  }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+  started.defer(service.stop);
+  const text = await report(service, size, console.log);
+  const file = path.join(ROOT, 'docs/performance-list.md');
+  await writeFile(file, await formatted(file, text));
+});

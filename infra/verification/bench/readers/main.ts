@@ -72,8 +72,7 @@ async function openAll(target: Target, tenants: readonly Workspace[]): Promise<S
 }
 
 async function run(target: Target): Promise<void> {
-  const tenants: Workspace[] = [];
-  for (let index = 0; index < workspaces; index += 1) tenants.push(await target.createWorkspace());
+  const tenants = await Array.fromAsync({ length: workspaces }, target.createWorkspace);
   const begin = async (tenant: Workspace) =>
     send(target.gateway, tenant, {
       method: 'POST',

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { startParts } from '../../../start-parts.ts';
 import type { Address } from './messages.ts';
 
 export interface ListeningProcess {
@@ -15,23 +16,14 @@ export interface FloorProcess extends ListeningProcess {
 }
 
 /** @param databaseUrl as the administrator of the database, which has an incident with a timeline event */
-export async function startFloor(databaseUrl: string): Promise<FloorProcess> {
-  const floor = await startScript('floor.ts', [], { ...process.env, DATABASE_URL: databaseUrl });
-  try {
+export const startFloor = async (databaseUrl: string): Promise<FloorProcess> =>
+  startParts(async (closing, stop) => {
+    const floor = await startScript('floor.ts', [], { ...process.env, DATABASE_URL: databaseUrl });
+    closing.push(floor.stop);
     const proxy = await startScript('bare-proxy.ts', [String(floor.address.port)], process.env);
-    return {
-      ...floor,
-      proxy,
-      stop: async () => {
-        await proxy.stop();
-        await floor.stop();
-      },
-    };
-  } catch (error) {
-    await floor.stop();
-    throw error;
-  }
-}
+    closing.push(proxy.stop);
+    return { ...floor, proxy, stop };
+  });
 
 /** Starts a script of this folder, which sends the port that it listens at. */
 export async function startScript(

@@ -1,6 +1,7 @@
 import type { Workspace } from '../../systems/workspaces.ts';
 import { administration, openGatewayDatabase } from '../../../../gateway/src/administration.ts';
 import { SCOPES } from '@tocsin/contracts';
+import { withDatabase } from '../../../databases.ts';
 import { migrateConfig } from '../../../migrate/config.ts';
 import { seed } from '../../seed/seed.ts';
 import { cpuTimes, usedCpu } from './cpu.ts';
@@ -57,9 +58,8 @@ export async function measureGrowth(options: {
 }
 
 /** Creates keys for the users that the seed has made. */
-async function keysOf({ env }: BenchSystem): Promise<Workspace[]> {
-  const database = openGatewayDatabase(env);
-  try {
+const keysOf = async ({ env }: BenchSystem): Promise<Workspace[]> =>
+  withDatabase(openGatewayDatabase(env), async (database) => {
     const admin = administration(database);
     const workspaces: Workspace[] = [];
     for (const { id, slug } of await admin.listWorkspaces()) {
@@ -69,10 +69,7 @@ async function keysOf({ env }: BenchSystem): Promise<Workspace[]> {
       workspaces.push({ id, host: `${slug}.localhost`, token });
     }
     return workspaces;
-  } finally {
-    await database.destroy();
-  }
-}
+  });
 
 const IDS = 50;
 

@@ -57,7 +57,6 @@ async function run({ addresses, clients, requests, seconds, count, first }: Load
   );
   const elapsed = (performance.now() - start) / 1_000;
   for (const connection of connections) connection.close();
-  latencies.sort((a, b) => a - b);
   return {
     requests: latencies.length,
     seconds: elapsed,

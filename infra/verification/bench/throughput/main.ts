@@ -3,11 +3,11 @@
  * same statements on the same tables, in turns. Prints tables, or JSON with `--json`; `--write` puts them into
  * docs/performance.md.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
-import { describeStartFailure } from '@tocsin/runtime';
 import { type Receiver, testServers } from '@tocsin/testing';
+import { runScript } from '../../../run-script.ts';
 import { APP_NAMES } from '../../../apps.ts';
 import { memoryOf, shareOfMemory } from '../../systems/processes.ts';
 import { startTrustedReceiver } from '../../systems/receivers.ts';
@@ -46,27 +46,18 @@ async function withBench<Result>(
   work: (bench: Bench, more: { system: BenchSystem; receiver: Receiver }) => Promise<Result>,
 ): Promise<Result> {
   const { load, databaseServer } = options;
+  await using started = new AsyncDisposableStack();
   const { receiver, settings, stop } = await startTrustedReceiver(RECEIVERS);
-  const closing: (() => Promise<unknown>)[] = [stop];
-  try {
-    const system = await startSystem({
-      settings,
-      ...(databaseServer !== undefined && { databaseServer }),
-    });
-    closing.push(system.stop);
-    const world = await createWorld(
-      system,
-      load,
-      RECEIVERS.map((address) => receiver.url('/bench', address)),
-    );
-    const floor = await startFloor(system.databaseUrl);
-    closing.push(floor.stop);
-    const peer = options.hasPeer === true ? await startPeer(system, world, load) : undefined;
-    if (peer !== undefined) closing.push(peer.stop);
-    return await work({ system, load, world, floor, ...(peer !== undefined && { peer }) }, { system, receiver });
-  } finally {
-    for (const close of closing.reverse()) await close();
-  }
+  started.defer(stop);
+  const system = await startSystem({ settings, ...(databaseServer !== undefined && { databaseServer }) });
+  started.defer(system.stop);
+  const urls = RECEIVERS.map((address) => receiver.url('/bench', address));
+  const world = await createWorld(system, load, urls);
+  const floor = await startFloor(system.databaseUrl);
+  started.defer(floor.stop);
+  const peer = options.hasPeer === true ? await startPeer(system, world, load) : undefined;
+  if (peer !== undefined) started.defer(peer.stop);
+  return await work({ system, load, world, floor, ...(peer !== undefined && { peer }) }, { system, receiver });
 }
 
 /** Measures a process of each app, and the supervisor. */
@@ -85,10 +76,12 @@ async function ofAll(
 
 const memoryOfAll = async (system: BenchSystem) => ofAll(system, async (pid) => (await memoryOf(pid))?.now ?? 0);
 
+const selectCases = ({ only }: BenchOptions) => CASES.filter(({ name }) => only.length === 0 || only.includes(name));
+
 async function measure(load: LoadProcess, options: BenchOptions, print: (line: string) => void): Promise<Measured> {
   const atStart = await memoryAtStart();
   return withBench({ load, hasPeer: options.hasPeers }, async (bench, { system, receiver }) => {
-    const selected = CASES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+    const selected = selectCases(options);
     const send = async (count: number) => {
       for (const { requests } of CASES.slice(0, 4)) {
         await load.run({
@@ -121,32 +114,26 @@ async function measure(load: LoadProcess, options: BenchOptions, print: (line: s
  * `atRest` with the cache that those have written, and `shares` of the same processes.
  */
 async function memoryAtStart(): Promise<Pick<Report['memory'], 'firstStart' | 'atRest' | 'shares'>> {
-  const cache = await mkdtemp(path.join(tmpdir(), 'tocsin-bench-'));
+  await using cache = await mkdtempDisposable(path.join(tmpdir(), 'tocsin-bench-'));
   const start = async () => {
-    const system = await startSystem({ settings: { NODE_COMPILE_CACHE: cache } });
+    const system = await startSystem({ settings: { NODE_COMPILE_CACHE: cache.path } });
     try {
       return { resident: await memoryOfAll(system), shares: await ofAll(system, shareOfMemory) };
     } finally {
       await system.stop();
     }
   };
-  try {
-    const first = await start();
-    const { resident, shares } = await start();
-    return { firstStart: first.resident, atRest: resident, shares };
-  } finally {
-    await rm(cache, { recursive: true, force: true });
-  }
+  const first = await start();
+  const { resident, shares } = await start();
+  return { firstStart: first.resident, atRest: resident, shares };
 }
 
 async function measureCalls(load: LoadProcess, options: BenchOptions) {
+  await using started = new AsyncDisposableStack();
   const proxy = await statementProxy(testServers().databaseUrl);
-  try {
-    const selected = CASES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    return await withBench({ load, databaseServer: proxy.url }, async (bench) => countCalls(bench, proxy, selected));
-  } finally {
-    await proxy.close();
-  }
+  started.defer(proxy.close);
+  const selected = selectCases(options);
+  return await withBench({ load, databaseServer: proxy.url }, async (bench) => countCalls(bench, proxy, selected));
 }
 
 const BEGIN = '<!-- results of npm run bench -->';
@@ -163,33 +150,28 @@ async function write(text: string, growth: Report['growth']): Promise<void> {
 }
 
 const interrupted = interruption('stopping what was started');
-try {
+await runScript(async () => {
   const options = benchOptions(process.argv.slice(2));
   const print = (line: string) => console.error(line);
+  await using started = new AsyncDisposableStack();
   await findServers();
+  started.defer(releaseServers);
   const load = startLoad(interrupted);
-  try {
-    const measured = await measure(load, options, print);
-    const calls = await measureCalls(load, options);
-    const growth = options.hasGrowth ? await measureGrowth({ load, seconds: options.seconds, print }) : undefined;
-    const replicas = options.hasReplicas ? await measureReplicas({ load, ...options, print }) : undefined;
-    const model = cpus()[0]?.model ?? 'an unknown processor';
-    const report: Report = {
-      machine: `${cpus().length} × ${model}`,
-      date: new Date().toISOString().slice(0, 10),
-      ...measured,
-      calls,
-      growth,
-      replicas,
-    };
-    const text = render(report);
-    console.log(options.isJson ? JSON.stringify(report, undefined, 2) : text);
-    if (options.writes) await write(text, growth);
-  } finally {
-    await load.stop();
-    await releaseServers();
-  }
-} catch (error) {
-  console.error(describeStartFailure(error));
-  process.exitCode = 1;
-}
+  started.defer(load.stop);
+  const measured = await measure(load, options, print);
+  const calls = await measureCalls(load, options);
+  const growth = options.hasGrowth ? await measureGrowth({ load, seconds: options.seconds, print }) : undefined;
+  const replicas = options.hasReplicas ? await measureReplicas({ load, ...options, print }) : undefined;
+  const model = cpus()[0]?.model ?? 'an unknown processor';
+  const report: Report = {
+    machine: `${cpus().length} × ${model}`,
+    date: new Date().toISOString().slice(0, 10),
+    ...measured,
+    calls,
+    growth,
+    replicas,
+  };
+  const text = render(report);
+  console.log(options.isJson ? JSON.stringify(report, undefined, 2) : text);
+  if (options.writes) await write(text, growth);
+});

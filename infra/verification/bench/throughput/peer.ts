@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../../environment.ts';
+import { startParts } from '../../../start-parts.ts';
 import type { LoadProcess } from './load-process.ts';
 import type { BenchRequest } from './messages.ts';
 import { type ListeningProcess, startScript } from './floor-process.ts';
@@ -38,24 +39,13 @@ export async function startPeer(system: BenchSystem, world: World, load: LoadPro
   const database = `${url.pathname.slice(1)}_peer`;
   url.pathname = database;
   await system.sql.query(`create database "${database}"`);
-  const drop = async () => system.sql.query(`drop database "${database}" with (force)`);
-  try {
+  return startParts(async (closing, stop) => {
+    closing.push(async () => system.sql.query(`drop database "${database}" with (force)`));
     const server = await startScript('peer-process.ts', [FOLDER], { ...process.env, DATABASE_URL: url.href });
-    const stop = async () => {
-      await server.stop();
-      await drop();
-    };
-    try {
-      const requests = await fill({ system, world, load, server });
-      return { ...server, database, requests: (name) => requests[name], stop };
-    } catch (error) {
-      await server.stop();
-      throw error;
-    }
-  } catch (error) {
-    await drop();
-    throw error;
-  }
+    closing.push(server.stop);
+    const requests = await fill({ system, world, load, server });
+    return { ...server, database, requests: (name) => requests[name], stop };
+  });
 }
 
 /** Creates the incidents, whose properties are those of one of Tocsin. Returns the requests by the name of their case. */

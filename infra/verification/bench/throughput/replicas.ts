@@ -25,28 +25,20 @@ export async function measureReplicas(options: {
   const { load, rounds, seconds, print } = options;
   const results: ReplicaResult[] = [];
   for (const replicas of REPLICAS) {
+    await using started = new AsyncDisposableStack();
     const system = await startSystem({ replicas });
-    try {
-      const world = await createWorld(system, load, []);
-      const floor = await startFloor(system.databaseUrl);
-      try {
-        const cases: ReplicaResult['cases'] = [];
-        for (const benchCase of CASES.filter(({ name }) => MEASURED.includes(name))) {
-          const result = await runCase({ system, load, world, floor }, benchCase, {
-            clients: CLIENTS,
-            rounds,
-            seconds,
-          });
-          cases.push({ name: result.name, perSecond: result.tocsin.perSecond, ratio: result.ratio });
-        }
-        results.push({ replicas, cases });
-        print(`${replicas} of each app measured`);
-      } finally {
-        await floor.stop();
-      }
-    } finally {
-      await system.stop();
+    started.defer(system.stop);
+    const world = await createWorld(system, load, []);
+    const floor = await startFloor(system.databaseUrl);
+    started.defer(floor.stop);
+    const cases: ReplicaResult['cases'] = [];
+    for (const benchCase of CASES.filter(({ name }) => MEASURED.includes(name))) {
+      const options = { clients: CLIENTS, rounds, seconds };
+      const { name, tocsin, ratio } = await runCase({ system, load, world, floor }, benchCase, options);
+      cases.push({ name, perSecond: tocsin.perSecond, ratio });
     }
+    results.push({ replicas, cases });
+    print(`${replicas} of each app measured`);
   }
   return results;
 }

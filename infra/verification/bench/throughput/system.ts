@@ -4,6 +4,7 @@ import { eventually, httpClient, testServers } from '@tocsin/testing';
 import amqplib from 'amqplib';
 import type pg from 'pg';
 import { APPS, APP_NAMES } from '../../../apps.ts';
+import { startParts } from '../../../start-parts.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { findReplicas } from '../../systems/processes.ts';
 import { processesWith } from '../../systems/commands.ts';
@@ -44,17 +45,14 @@ const POOL_SIZE = 10;
 export async function startSystem(
   options: { settings?: Record<string, string>; databaseServer?: string; replicas?: number } = {},
 ): Promise<BenchSystem> {
-  const servers = testServers();
-  if (servers.amqpUrl === undefined || servers.redisUrl === undefined) {
+  const { amqpUrl, redisUrl } = testServers();
+  if (amqpUrl === undefined || redisUrl === undefined) {
     throw new Error('the bench needs PostgreSQL, RabbitMQ and Redis on their default ports');
   }
   const { replicas = 1 } = options;
   const harness = await localHarness(options.databaseServer, replicas);
-  const closing: (() => Promise<unknown>)[] = [harness.remove];
-  const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  try {
+  return startParts(async (closing, stop) => {
+    closing.push(harness.remove);
     const instance = await startInstance(harness, {
       RATE_LIMIT_PER_MINUTE: String(UNLIMITED),
       DATABASE_POOL_SIZE: String(Math.ceil(POOL_SIZE / replicas)),
@@ -63,7 +61,7 @@ export async function startSystem(
     });
     closing.push(instance.stop);
     const { command, databaseUrl, sql, createWorkspace } = instance;
-    const broker = await amqplib.connect(servers.amqpUrl);
+    const broker = await amqplib.connect(amqpUrl);
     closing.push(async () => broker.close());
     const channel = await broker.createChannel();
     const namespace = instance.env['TOCSIN_NAMESPACE'] ?? 'tocsin';
@@ -82,27 +80,18 @@ export async function startSystem(
       sql,
       env: instance.env,
       namespace,
-      createWorkspaces: async (count) => {
-        const workspaces: Workspace[] = [];
-        for (let index = 0; index < count; index += 1) workspaces.push(await createWorkspace());
-        return workspaces;
-      },
+      createWorkspaces: async (count) => Array.fromAsync({ length: count }, createWorkspace),
       groups: async () => processGroups({ supervisor: command.pid, sql }),
       drained: async () => {
         await eventually(async () => (await waiting()) === 0, { within: DRAINED_WITHIN, what: 'empty queues' });
       },
       stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }
 
 async function processGroups({ supervisor, sql }: { supervisor: number; sql: pg.Client }): Promise<ProcessGroups> {
-  const groups = new Map<string, number[]>();
-  for (const [name, pids] of await findReplicas(supervisor)) groups.set(name, pids);
-  groups.set('supervisor', [supervisor]);
+  const groups = new Map<string, number[]>([...(await findReplicas(supervisor)), ['supervisor', [supervisor]]]);
   const { rows } = await sql.query<{ pid: number; role: string }>(
     `select pid, usename as role from pg_stat_activity
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
