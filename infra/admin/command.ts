@@ -1,11 +1,11 @@
 import type { Environment } from '@tocsin/runtime';
+import type { FlagValues } from './flag-values.ts';
 import type { Column, Row } from './table.ts';
 import { type Target, UsageError } from './target.ts';
 
 /** A flag of a command. */
 export interface Flag {
-  type: 'string' | 'boolean';
-  /** The placeholder of the value in the help. */
+  /** The placeholder of the value in the help; a flag without it is true or false. */
   value?: string;
   help: string;
   required?: true;
@@ -26,8 +26,8 @@ interface CommandBase {
   /** The one value that stands without a flag. */
   argument?: { name: string; help: string; choices?: readonly string[] };
   flags: Record<string, Flag>;
-  /** How the answer is printed as a table for people. */
-  table?: { rows(answer: Answer): Row[]; columns: readonly Column[] };
+  /** How the answer is printed as a table for people; `rows` may be the property that has them. */
+  table?: { rows: string | ((answer: Answer) => Row[]); columns: readonly Column[] };
   /** The exit code of the process for an answer; 0 by default. */
   exitCode?(answer: Answer): number;
   /** The exit code when there is no answer; 1 by default. */
@@ -55,21 +55,8 @@ export interface CommandContext {
   print: (line: string) => void;
 }
 
-/** The values of the flags of one call. */
-export interface FlagValues {
-  /** The value without a flag; empty for a command that has none. */
-  argument: string;
-  text(flag: string): string | undefined;
-  /** The value of a required flag; the parser has checked that it is present. */
-  required(flag: string): string;
-  texts(flag: string): string[];
-  /** `undefined` when neither the flag nor its `--no-` form is present. */
-  flag(flag: string): boolean | undefined;
-  /** A decimal number, or null for `none`. @throws UsageError for another value */
-  number(flag: string): number | null | undefined;
-  /** One of `choices`. @throws UsageError for another value */
-  oneOf<Choice extends string>(flag: string, choices: readonly Choice[]): Choice | undefined;
-}
+/** The workspace that a command works on. */
+export const workspaceFlag: Flag = { value: 'SLUG', help: 'the workspace', required: true };
 
 /** @throws UsageError unless the text is an integer from 1 */
 export function parseId(text: string, name: string): number {

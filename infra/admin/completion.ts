@@ -107,7 +107,7 @@ function wordsOf(commands: readonly Command[]): [string, string][] {
 const valuesOf = (commands: readonly Command[]): [string, string][] =>
   commands.flatMap(({ name, flags }) =>
     Object.entries(flags)
-      .filter(([, { type }]) => type === 'string')
+      .filter(([, { value }]) => value !== undefined)
       .map(([flag, { choices, isFile }]): [string, string] => [
         `${name} --${flag}`,
         choices?.join(' ') ?? (isFile === true ? FILES : ANY),

@@ -3,7 +3,7 @@ import { DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import { serviceTiers } from '../../services/catalog/src/administration.ts';
 import { planConfiguration } from '../../services/incident/src/administration.ts';
-import type { FlagValues } from './command.ts';
+import type { FlagValues } from './flag-values.ts';
 import { readInputFile } from './read-input.ts';
 import type { Target } from './target.ts';
 import { workspaceView } from './views.ts';

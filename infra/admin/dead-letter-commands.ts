@@ -2,12 +2,12 @@ import type { QueueDefinition } from '@tocsin/contracts';
 import { chooseQueues } from './dead-letters/choose-queues.ts';
 import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from './dead-letters/dead-letters.ts';
 import { withOutboxDeadLetters } from './dead-letters/outbox-dead-letters.ts';
-import type { Command, CommandContext, Flag, FlagValues } from './command.ts';
-import type { Row } from './table.ts';
+import type { Command, CommandContext, Flag } from './command.ts';
+import type { FlagValues } from './flag-values.ts';
 import { UsageError } from './target.ts';
 
 const QUEUE_NAMES = [...QUEUES_BY_NAME.keys()];
-const queue: Flag = { type: 'string', value: 'QUEUE', help: 'the queue', required: true, choices: QUEUE_NAMES };
+const queue: Flag = { value: 'QUEUE', help: 'the queue', required: true, choices: QUEUE_NAMES };
 
 const DEFAULT_SHOWN = 10;
 /** Characters of a message in the table; `--json` prints it whole. */
@@ -31,13 +31,6 @@ function readMost(values: FlagValues): number | undefined {
   return Number(text);
 }
 
-const most = (help: string, required?: true): Flag => ({
-  type: 'string',
-  value: 'N',
-  help,
-  ...(required === true && { required }),
-});
-
 export const deadLetterCommands: readonly Command[] = [
   {
     name: 'dead-letters list',
@@ -56,9 +49,9 @@ export const deadLetterCommands: readonly Command[] = [
   {
     name: 'dead-letters show',
     summary: 'Show the oldest dead letters of a queue; they stay in it',
-    flags: { queue, most: most(`at most N of them; ${DEFAULT_SHOWN} by default`) },
+    flags: { queue, most: { value: 'N', help: `at most N of them; ${DEFAULT_SHOWN} by default` } },
     table: {
-      rows: (answer) => answer['dead_letters'] as Row[],
+      rows: 'dead_letters',
       columns: ['id', 'type', 'reason', 'died_at', ['body', ({ body }) => String(body).slice(0, SHOWN_BODY)]],
     },
     runFreely: async (values, context) => {
@@ -69,7 +62,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     name: 'dead-letters replay',
     summary: 'Send the oldest dead letters back to their queue',
-    flags: { queue, most: most('at most N of them; all by default') },
+    flags: { queue, most: { value: 'N', help: 'at most N of them; all by default' } },
     runFreely: async (values, context) => {
       const [from, limit] = [readQueue(values), readMost(values) ?? Infinity];
       return withLetters(context, async (letters) => ({ replayed: await letters.replay(from, limit) }));
@@ -78,7 +71,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     name: 'dead-letters discard',
     summary: 'Delete the oldest dead letters of a queue',
-    flags: { queue, most: most('how many', true) },
+    flags: { queue, most: { value: 'N', help: 'how many', required: true } },
     runFreely: async (values, context) => {
       const [from, limit] = [readQueue(values), readMost(values) ?? 0];
       return withLetters(context, async (letters) => ({ discarded: await letters.discard(from, limit) }));

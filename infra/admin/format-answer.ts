@@ -4,7 +4,7 @@ import { formatTable, type Row, visible } from './table.ts';
 /** Formats the answer of a command for people: its table, or one line for each property. */
 export function formatAnswer({ table }: Pick<Command, 'table'>, answer: Answer): string {
   if (table === undefined) return formatProperties(answer).join('\n');
-  const rows = table.rows(answer);
+  const rows = typeof table.rows === 'string' ? (answer[table.rows] as Row[]) : table.rows(answer);
   return rows.length === 0 ? 'none' : formatTable(rows, table.columns).join('\n');
 }
 

@@ -1,12 +1,10 @@
 import { SCOPES } from '@tocsin/contracts';
-import { type Command, type Flag, parseId } from './command.ts';
-import type { Row } from './table.ts';
+import { type Command, type Flag, parseId, workspaceFlag } from './command.ts';
 import { UsageError } from './target.ts';
 import { keyView, ownedKeyView } from './views.ts';
 
-const id: Flag = { type: 'string', value: 'N', help: "the key's ID", required: true };
+const id: Flag = { value: 'N', help: "the key's ID", required: true };
 const expires: Flag = {
-  type: 'string',
   value: 'TIME',
   help: 'when the key expires, such as 2030-01-31T12:00:00Z; never by default',
 };
@@ -29,11 +27,11 @@ export const keyCommands: readonly Command[] = [
     name: 'key list',
     summary: 'List the API keys of all workspaces, of one, or of a user; never their tokens',
     flags: {
-      workspace: { type: 'string', value: 'SLUG', help: 'only the keys of this workspace' },
-      user: { type: 'string', value: 'EMAIL', help: 'only the keys of users with this email address' },
+      workspace: { value: 'SLUG', help: 'only the keys of this workspace' },
+      user: { value: 'EMAIL', help: 'only the keys of users with this email address' },
     },
     table: {
-      rows: ({ keys }) => keys as Row[],
+      rows: 'keys',
       columns: [
         ...['id', 'workspace', 'user', 'name', 'prefix', 'state'],
         ['scopes', ({ scopes }) => ((scopes as string[]).length === SCOPES.length ? 'all' : scopes)],
@@ -58,11 +56,11 @@ export const keyCommands: readonly Command[] = [
     name: 'key create',
     summary: 'Create an API key and print its token; the token is shown only once',
     flags: {
-      workspace: { type: 'string', value: 'SLUG', help: 'the workspace', required: true },
-      user: { type: 'string', value: 'EMAIL', help: 'the user that the key acts for', required: true },
-      name: { type: 'string', value: 'NAME', help: 'the purpose of the key', required: true },
-      scope: { type: 'string', value: 'SCOPE', help: 'may be repeated', multiple: true, choices: SCOPES },
-      'all-scopes': { type: 'boolean', help: 'all scopes' },
+      workspace: workspaceFlag,
+      user: { value: 'EMAIL', help: 'the user that the key acts for', required: true },
+      name: { value: 'NAME', help: 'the purpose of the key', required: true },
+      scope: { value: 'SCOPE', help: 'may be repeated', multiple: true, choices: SCOPES },
+      'all-scopes': { help: 'all scopes' },
       expires,
     },
     run: async (values, { gateway }) => {
@@ -84,7 +82,6 @@ export const keyCommands: readonly Command[] = [
     flags: {
       id,
       overlap: {
-        type: 'string',
         value: 'DURATION',
         help: 'how long the old token stays valid, such as 24h, at most 30d; by default it is revoked at once',
       },

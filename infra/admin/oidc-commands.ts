@@ -1,32 +1,17 @@
-import type { Command, Flag } from './command.ts';
+import { type Command, workspaceFlag } from './command.ts';
 import { consoleUrl } from './console-url.ts';
-import { readSecret } from './read-input.ts';
-
-const workspace: Flag = { type: 'string', value: 'SLUG', help: 'the workspace', required: true };
+import { readSecret, secretFlags } from './read-input.ts';
 
 export const oidcCommands: readonly Command[] = [
   {
     name: 'oidc connect',
     summary: 'Let people sign in to the console by an OpenID Connect provider, or change it',
     flags: {
-      workspace,
-      issuer: { type: 'string', value: 'URL', help: 'the https URL of the provider', required: true },
-      'client-id': { type: 'string', value: 'ID', help: 'the ID of the client at the provider', required: true },
-      'client-secret-file': {
-        type: 'string',
-        value: 'FILE',
-        help: "a file with the client's secret, which is stored encrypted",
-        isFile: true,
-      },
-      'client-secret': {
-        type: 'string',
-        value: 'SECRET',
-        help: 'the secret itself, visible to other users of the machine; - reads it from standard input',
-      },
-      'create-viewers': {
-        type: 'boolean',
-        help: 'make viewers of people who have no user; otherwise they are refused',
-      },
+      workspace: workspaceFlag,
+      issuer: { value: 'URL', help: 'the https URL of the provider', required: true },
+      'client-id': { value: 'ID', help: 'the ID of the client at the provider', required: true },
+      ...secretFlags('client-secret', 'secret', "the client's"),
+      'create-viewers': { help: 'make viewers of people who have no user; otherwise they are refused' },
     },
     run: async (values, { gateway, env, secretKeys }) => {
       const slug = values.required('workspace');
@@ -49,7 +34,7 @@ export const oidcCommands: readonly Command[] = [
   {
     name: 'oidc disconnect',
     summary: 'Let nobody sign in by the provider any longer; sessions stay',
-    flags: { workspace },
+    flags: { workspace: workspaceFlag },
     run: async (values, { gateway }) => {
       const slug = values.required('workspace');
       await gateway.disconnectOidc(slug);

@@ -1,6 +1,6 @@
 import { Command as Parser, CommanderError, Option } from 'commander';
-import type { Command, Flag, FlagValues } from './command.ts';
-import { flagValues } from './flag-values.ts';
+import type { Command, Flag } from './command.ts';
+import { type FlagValues, flagValues } from './flag-values.ts';
 import { UsageError } from './target.ts';
 
 const CALL = 'npm run -s admin --';
@@ -112,8 +112,8 @@ function addCommand(parent: Parser, command: Command, args: readonly string[], o
 
 function optionOf(name: string, flag: Flag, args: readonly string[]): Option {
   const help = flag.choices === undefined ? flag.help : [flag.help, flag.choices.join(', ')].filter(Boolean).join(': ');
-  if (flag.type === 'boolean') return new Option(`--${name}`, help);
-  const option = new Option(`--${name} <${flag.value ?? 'VALUE'}>`, help).makeOptionMandatory(flag.required === true);
+  if (flag.value === undefined) return new Option(`--${name}`, help);
+  const option = new Option(`--${name} <${flag.value}>`, help).makeOptionMandatory(flag.required === true);
   return option.argParser((value: string, previous: unknown) => {
     // The next flag is not a value: a forgotten value must not become one.
     if (value.startsWith('-') && value !== '-' && !args.includes(`--${name}=${value}`)) {

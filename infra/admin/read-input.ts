@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import type { FlagValues } from './command.ts';
+import type { Flag } from './command.ts';
+import type { FlagValues } from './flag-values.ts';
 import { UsageError } from './target.ts';
 
 /** npm runs commands in the project's folder; INIT_CWD is the folder that it was called from. */
@@ -22,6 +23,15 @@ export async function readInputFile(file: string, maxBytes: number): Promise<Buf
 /** Reads the standard input. @throws Error when it is too long */
 const readStandardInput = async (maxBytes: number): Promise<Buffer> =>
   readAll(process.stdin, 'standard input', maxBytes);
+
+/** The flags of a secret. @param value what it is in a word; `whose` describes it in the help */
+export const secretFlags = (name: string, value: string, whose: string): Record<string, Flag> => ({
+  [`${name}-file`]: { value: 'FILE', help: `a file with ${whose} ${value}, which is stored encrypted`, isFile: true },
+  [name]: {
+    value: value.toUpperCase(),
+    help: `the ${value} itself, visible to other users of the machine; - reads it from standard input`,
+  },
+});
 
 /** A secret has at most 512 bytes. */
 const MAX_SECRET_INPUT_BYTES = 4_096;

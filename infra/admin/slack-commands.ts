@@ -1,28 +1,15 @@
 import { connectChat, disconnectChat } from '../../services/incident/src/administration.ts';
-import type { Command, Flag } from './command.ts';
-import { readSecret } from './read-input.ts';
-
-const workspace: Flag = { type: 'string', value: 'SLUG', help: 'the workspace', required: true };
+import { type Command, workspaceFlag } from './command.ts';
+import { readSecret, secretFlags } from './read-input.ts';
 
 export const slackCommands: readonly Command[] = [
   {
     name: 'slack connect',
     summary: 'Connect a workspace to Slack, or change the connection',
     flags: {
-      workspace,
-      'bot-token-file': {
-        type: 'string',
-        value: 'FILE',
-        help: "a file with the Slack app's bot token, which is stored encrypted",
-        isFile: true,
-      },
-      'bot-token': {
-        type: 'string',
-        value: 'TOKEN',
-        help: 'the token itself, visible to other users of the machine; - reads it from standard input',
-      },
+      workspace: workspaceFlag,
+      ...secretFlags('bot-token', 'token', "the Slack app's bot"),
       'channel-template': {
-        type: 'string',
         value: 'TEMPLATE',
         help: 'channel names, with {id}, {short_title}, {date}, {severity}, {service}; inc-{id}-{short_title} by default',
       },
@@ -43,7 +30,7 @@ export const slackCommands: readonly Command[] = [
   {
     name: 'slack disconnect',
     summary: 'Disconnect a workspace from Slack; its channels stay',
-    flags: { workspace },
+    flags: { workspace: workspaceFlag },
     run: async (values, { gateway, database }) => {
       const slug = values.required('workspace');
       const { id } = await gateway.getWorkspace(slug);

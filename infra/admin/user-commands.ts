@@ -1,17 +1,16 @@
 import { consoleUrl, loginUrl } from './console-url.ts';
 import { ROLES, SEATS } from '../../gateway/src/administration.ts';
-import type { Command, Flag } from './command.ts';
-import type { Row } from './table.ts';
+import { type Command, type Flag, workspaceFlag } from './command.ts';
 import { UsageError } from './target.ts';
 import { userView } from './views.ts';
 
 const userFlags: Record<string, Flag> = {
-  workspace: { type: 'string', value: 'SLUG', help: 'the workspace', required: true },
-  email: { type: 'string', value: 'EMAIL', help: "the user's email address; case does not matter", required: true },
+  workspace: workspaceFlag,
+  email: { value: 'EMAIL', help: "the user's email address; case does not matter", required: true },
 };
 
-const role: Flag = { type: 'string', value: 'ROLE', help: 'member by default', choices: ROLES };
-const seat: Flag = { type: 'string', value: 'SEAT', help: 'none by default', choices: SEATS };
+const role: Flag = { value: 'ROLE', help: 'member by default', choices: ROLES };
+const seat: Flag = { value: 'SEAT', help: 'none by default', choices: SEATS };
 
 const activation = (name: string, active: boolean, summary: string): Command => ({
   name,
@@ -28,9 +27,9 @@ export const userCommands: readonly Command[] = [
   {
     name: 'user list',
     summary: 'List the users of all workspaces, or of one',
-    flags: { workspace: { type: 'string', value: 'SLUG', help: 'only the users of this workspace' } },
+    flags: { workspace: { value: 'SLUG', help: 'only the users of this workspace' } },
     table: {
-      rows: ({ users }) => users as Row[],
+      rows: 'users',
       columns: ['id', 'workspace', 'email', 'name', 'role', 'seat', 'active', 'created_at'],
     },
     run: async (values, { gateway }) => ({
@@ -53,7 +52,7 @@ export const userCommands: readonly Command[] = [
     summary: 'Create a user',
     flags: {
       ...userFlags,
-      name: { type: 'string', value: 'NAME', help: 'the display name', required: true },
+      name: { value: 'NAME', help: 'the display name', required: true },
       role,
       seat,
     },
@@ -74,7 +73,7 @@ export const userCommands: readonly Command[] = [
     summary: "Change a user's name, role or seat",
     flags: {
       ...userFlags,
-      name: { type: 'string', value: 'NAME', help: 'the display name' },
+      name: { value: 'NAME', help: 'the display name' },
       role: { ...role, help: '' },
       seat: { ...seat, help: '' },
     },

@@ -8,17 +8,8 @@ export function workspaceView({ version: _, quotas, ...workspace }: Workspace): 
   return { ...snakeCase(workspace), quotas: effective };
 }
 
-export const userView = (user: User) => ({
-  id: user.id,
-  workspace_id: user.workspaceId,
-  email: user.email,
-  name: user.name,
-  active: user.active,
-  role: user.role,
-  seat: user.seat,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-});
+export const userView = ({ id, workspaceId, email, name, active, role, seat, createdAt, updatedAt }: User) =>
+  snakeCase({ id, workspaceId, email, name, active, role, seat, createdAt, updatedAt });
 
 export const keyView = (key: ApiKey) => ({
   id: key.id,
@@ -48,7 +39,7 @@ function stateOf({ revokedAt, expiresAt, ownerActive }: OwnedKey, now: string): 
 }
 
 /** Converts the names of properties, also of nested objects. */
-const snakeCase = (record: object): Record<string, unknown> =>
+export const snakeCase = (record: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(record).map(([name, value]: [string, unknown]) => [
       name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

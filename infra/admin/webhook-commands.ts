@@ -8,11 +8,10 @@ import {
   type LoggedDelivery,
   type Subscription,
 } from '../../services/webhook/src/administration.ts';
-import { type Command, type Flag, parseId } from './command.ts';
-import type { Row } from './table.ts';
+import { type Command, parseId, workspaceFlag } from './command.ts';
 import { UsageError } from './target.ts';
+import { snakeCase } from './views.ts';
 
-const workspace: Flag = { type: 'string', value: 'SLUG', help: 'the workspace', required: true };
 const argument = { name: 'delivery', help: "the delivery's ID" };
 
 const DEFAULT_LIMIT = 100;
@@ -32,33 +31,12 @@ const webhookView = (subscription: Subscription & { waiting: number }) => ({
   created_at: subscription.createdAt,
 });
 
-const deliveryView = (delivery: LoggedDelivery) => ({
-  id: delivery.id,
-  workspace_id: delivery.workspaceId,
-  subscription: delivery.subscriptionId,
-  url: delivery.origin,
-  event_id: delivery.eventId,
-  incident: delivery.incident,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  internal_failures: delivery.internalFailures,
-  last_error: delivery.lastError,
-  last_status: delivery.lastStatus,
-  event_queued_at: delivery.eventQueuedAt,
-  due_at: delivery.dueAt,
-  deadline_at: delivery.deadlineAt,
-  finished_at: delivery.finishedAt,
-  redelivery: delivery.redelivery,
-  requested_by: delivery.requestedBy,
-});
+/** All that is logged of a delivery. */
+const deliveryView = ({ id, workspaceId, subscriptionId: subscription, origin: url, ...logged }: LoggedDelivery) =>
+  snakeCase({ id, workspaceId, subscription, url, ...logged });
 
-const attemptView = ({ number, startedAt, duration, result, status }: LoggedAttempt) => ({
-  number,
-  started_at: startedAt,
-  duration_ms: duration,
-  result,
-  status,
-});
+const attemptView = ({ number, startedAt, duration, ...outcome }: LoggedAttempt) =>
+  snakeCase({ number, startedAt, durationMs: duration, ...outcome });
 
 function readLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_LIMIT;
@@ -81,9 +59,9 @@ export const webhookCommands: readonly Command[] = [
   {
     name: 'webhook list',
     summary: 'List the webhooks of a workspace, including revoked ones',
-    flags: { workspace },
+    flags: { workspace: workspaceFlag },
     table: {
-      rows: ({ webhooks }) => webhooks as Row[],
+      rows: 'webhooks',
       columns: [
         ...['id', 'name', 'url', 'status', 'verified', 'waiting'],
         ['failures', (row) => row['consecutive_failures']],
@@ -99,13 +77,13 @@ export const webhookCommands: readonly Command[] = [
     name: 'webhook deliveries',
     summary: 'List the latest deliveries of a workspace, newest first; they are kept for seven days by default',
     flags: {
-      workspace,
-      subscription: { type: 'string', value: 'ID', help: 'only the deliveries of this webhook' },
-      status: { type: 'string', value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
-      limit: { type: 'string', value: 'N', help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}` },
+      workspace: workspaceFlag,
+      subscription: { value: 'ID', help: 'only the deliveries of this webhook' },
+      status: { value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
+      limit: { value: 'N', help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}` },
     },
     table: {
-      rows: ({ deliveries }) => deliveries as Row[],
+      rows: 'deliveries',
       columns: [
         ...['id', 'incident', 'subscription', 'url', 'status', 'attempts', 'last_error', 'last_status'],
         ...['event_queued_at', 'finished_at', 'redelivery'],

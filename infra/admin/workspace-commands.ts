@@ -1,32 +1,19 @@
 import { QUOTAS } from '@tocsin/contracts';
-import type { Command, Flag, FlagValues } from './command.ts';
+import type { Command, Flag } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
-import type { Row } from './table.ts';
+import type { FlagValues } from './flag-values.ts';
 import { UsageError } from './target.ts';
 import { workspaceView } from './views.ts';
 
-const slug: Flag = { type: 'string', value: 'SLUG', help: 'the first label of its host name', required: true };
+const slug: Flag = { value: 'SLUG', help: 'the first label of its host name', required: true };
 
 const settingFlags: Record<string, Flag> = {
-  demo: { type: 'boolean', negatable: true, help: 'make it a demo workspace, which sends no webhooks' },
-  'history-days': {
-    type: 'string',
-    value: 'N',
-    help: 'hide incidents older than N days from lists; none shows all incidents',
-  },
-  'reporting-currency': {
-    type: 'string',
-    value: 'CODE',
-    help: 'the currency that amounts are summed in; USD by default',
-  },
-  'short-title-required': {
-    type: 'boolean',
-    negatable: true,
-    help: 'require a short title for incidents',
-  },
-  'rate-limit': { type: 'string', value: 'N', help: "requests per minute; none uses the installation's default" },
+  demo: { negatable: true, help: 'make it a demo workspace, which sends no webhooks' },
+  'history-days': { value: 'N', help: 'hide incidents older than N days from lists; none shows all incidents' },
+  'reporting-currency': { value: 'CODE', help: 'the currency that amounts are summed in; USD by default' },
+  'short-title-required': { negatable: true, help: 'require a short title for incidents' },
+  'rate-limit': { value: 'N', help: "requests per minute; none uses the installation's default" },
   quota: {
-    type: 'string',
     value: 'NAME=N',
     multiple: true,
     help: `how much it may have of ${Object.keys(QUOTAS).join(', ')}; none: unlimited, default: as for others; repeatable`,
@@ -65,7 +52,7 @@ export const workspaceCommands: readonly Command[] = [
     summary: 'List all workspaces',
     flags: {},
     table: {
-      rows: ({ workspaces }) => workspaces as Row[],
+      rows: 'workspaces',
       columns: ['id', 'slug', 'name', ['demo', (row) => row['is_demo']], 'created_at'],
     },
     run: async (_, { gateway }) => ({ workspaces: (await gateway.listWorkspaces()).map(workspaceView) }),
@@ -81,7 +68,7 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspace create',
     summary: 'Create a workspace',
-    flags: { slug, name: { type: 'string', value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
+    flags: { slug, name: { value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
     run: async (values, { gateway }) => ({
       workspace: workspaceView(
         await gateway.createWorkspace({
@@ -95,7 +82,7 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspace set',
     summary: "Change a workspace's settings",
-    flags: { slug, name: { type: 'string', value: 'NAME', help: 'the display name' }, ...settingFlags },
+    flags: { slug, name: { value: 'NAME', help: 'the display name' }, ...settingFlags },
     run: async (values, { gateway }) => {
       const changes = settings(values);
       if (Object.keys(changes).length === 0) throw new UsageError('workspace set: there is nothing to set');
@@ -107,7 +94,7 @@ export const workspaceCommands: readonly Command[] = [
     summary: 'Replace statuses, severities, tiers, exchange rates or timeline groups',
     flags: {
       slug,
-      file: { type: 'string', value: 'FILE', help: 'a JSON file with the new lists', required: true, isFile: true },
+      file: { value: 'FILE', help: 'a JSON file with the new lists', required: true, isFile: true },
     },
     run: configureWorkspace,
   },

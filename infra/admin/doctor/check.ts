@@ -32,6 +32,25 @@ export interface Check {
   run(context: CheckContext): Promise<Finding[]>;
 }
 
+export interface CheckedWorkspace {
+  id: number;
+  slug: string;
+  is_demo: boolean;
+}
+
+/** All workspaces, so many at a time. */
+export async function* workspaceBatches({ database }: CheckContext, size: number): AsyncGenerator<CheckedWorkspace[]> {
+  let batch: CheckedWorkspace[] = [];
+  do {
+    batch = await database('gateway')('workspaces')
+      .where('id', '>', batch.at(-1)?.id ?? 0)
+      .orderBy('id')
+      .limit(size)
+      .select<CheckedWorkspace[]>('id', 'slug', 'is_demo');
+    if (batch.length > 0) yield batch;
+  } while (batch.length === size);
+}
+
 /** Milliseconds that one check may take before it stops and says how far it came. */
 export const CHECK_TIME = 30_000;
 

@@ -1,5 +1,4 @@
 import type { Command } from '../command.ts';
-import type { Row } from '../table.ts';
 import { describeError } from '../describe-error.ts';
 import { runChecks } from './run-checks.ts';
 
@@ -10,9 +9,9 @@ const INCOMPLETE = 2;
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Look for data that contradict each other, and for parts that stand still; exits with 1 for problems',
-  flags: { fix: { type: 'boolean', help: 'repair what can be repaired safely' } },
+  flags: { fix: { help: 'repair what can be repaired safely' } },
   table: {
-    rows: ({ checks }) => checks as Row[],
+    rows: 'checks',
     columns: ['status', 'check', 'message'],
   },
   failureCode: INCOMPLETE,

@@ -1,5 +1,5 @@
 import { incidentCounters } from '../../../services/incident/src/administration.ts';
-import { type Check, type CheckContext, count, type Finding, note, ok, problem } from './check.ts';
+import { type Check, type CheckContext, count, type Finding, note, ok, problem, workspaceBatches } from './check.ts';
 
 const BATCH = 1_000;
 
@@ -13,27 +13,16 @@ export const NUMBER_CHECK: Check = {
   run: async (context) => {
     const findings: Finding[] = [];
     let checked = 0;
-    for (let after = 0; ;) {
+    for await (const workspaces of workspaceBatches(context, BATCH)) {
       if (context.isOver())
         return [...findings, note(`compared ${count(checked, 'workspace')} only, for lack of time`)];
-      const ids = await nextWorkspaces(context, after);
+      const ids = workspaces.map(({ id }) => id);
       checked += ids.length;
-      after = ids.at(-1) ?? 0;
-      if (ids.length > 0) findings.push(...(await compareNumbers(context, ids)));
-      if (ids.length < BATCH) break;
+      findings.push(...(await compareNumbers(context, ids)));
     }
     return findings.length === 0 ? [ok(`the incident numbers of ${count(checked, 'workspace')} continue`)] : findings;
   },
 };
-
-async function nextWorkspaces({ database }: CheckContext, after: number): Promise<number[]> {
-  const rows = await database('gateway')('workspaces')
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(BATCH)
-    .select<{ id: number }[]>('id');
-  return rows.map(({ id }) => id);
-}
 
 async function compareNumbers({ database }: CheckContext, ids: readonly number[]): Promise<Finding[]> {
   const counters = incidentCounters(database('incident'));

@@ -3,12 +3,6 @@ import type { CheckContext, Finding } from './check.ts';
 import { withDoctorRedis } from './redis.ts';
 import { OWNER_APPS, type Replica, type ReplicaOwner, REPLICAS } from './replicas.ts';
 
-export interface CheckedWorkspace {
-  id: number;
-  slug: string;
-  is_demo: boolean;
-}
-
 interface OwnerState {
   version: number;
   /** Of the latest version. */

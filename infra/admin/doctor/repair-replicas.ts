@@ -10,8 +10,7 @@ import {
   completeReplica,
   removeUnknownRows,
 } from '../../../services/incident/src/administration.ts';
-import type { CheckContext } from './check.ts';
-import type { CheckedWorkspace } from './read-versions.ts';
+import type { CheckContext, CheckedWorkspace } from './check.ts';
 import { OWNER_APPS, type ReplicaOwner, REPLICAS } from './replicas.ts';
 
 /**

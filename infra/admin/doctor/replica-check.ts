@@ -1,6 +1,17 @@
-import { type Check, type CheckContext, count, type Finding, note, ok, problem, some } from './check.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckedWorkspace,
+  count,
+  type Finding,
+  note,
+  ok,
+  problem,
+  some,
+  workspaceBatches,
+} from './check.ts';
 import { findDifferent } from './compare-rows.ts';
-import { type BatchVersions, type CheckedWorkspace, readVersions } from './read-versions.ts';
+import { type BatchVersions, readVersions } from './read-versions.ts';
 import { pullReplicas, resetReplicas } from './repair-replicas.ts';
 import { OWNER_APPS, type Replica, type ReplicaOwner, REPLICAS } from './replicas.ts';
 
@@ -17,29 +28,18 @@ const MAX_LISTED = 100_000;
 export const REPLICA_CHECK: Check = {
   name: 'replicas',
   run: async (context) => {
-    const gateway = context.database('gateway');
     const findings = await findUnknownWorkspaces(context);
     let checked = 0;
     let redis: Finding | undefined;
-    for (let after = 0; !context.isOver();) {
-      const workspaces = await gateway('workspaces')
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(BATCH)
-        .select<CheckedWorkspace[]>('id', 'slug', 'is_demo');
-      if (workspaces.length > 0) {
-        const versions = await readVersions(
-          context,
-          workspaces.map(({ id }) => id),
-        );
-        redis ??= versions.redis;
-        findings.push(...(await compareBatch(context, workspaces, versions)));
-      }
+    for await (const workspaces of workspaceBatches(context, BATCH)) {
+      if (context.isOver()) return summarise(findings, { checked, redis, isComplete: false });
+      const ids = workspaces.map(({ id }) => id);
+      const versions = await readVersions(context, ids);
+      redis ??= versions.redis;
+      findings.push(...(await compareBatch(context, workspaces, versions)));
       checked += workspaces.length;
-      after = workspaces.at(-1)?.id ?? 0;
-      if (workspaces.length < BATCH) return summarise(findings, { checked, redis, isComplete: true });
     }
-    return summarise(findings, { checked, redis, isComplete: false });
+    return summarise(findings, { checked, redis, isComplete: true });
   },
 };
 
@@ -104,18 +104,17 @@ async function findStillDifferent(
   versions: BatchVersions,
 ): Promise<Map<number, Replica[]>> {
   const different = new Map<number, Replica[]>();
+  const ids = workspaces.map(({ id }) => id);
   for (const replica of REPLICAS) {
-    const equal = sameVersion(versions, replica, workspaces);
+    const equal = sameVersion(versions, replica, ids);
     if (equal.length === 0) continue;
     const suspects = await findDifferent(context, replica, equal);
     if (suspects.length === 0) continue;
     // A change may have come between the two reads: then the versions are others now.
     const again = await readVersions(context, suspects);
-    const unchanged = sameVersion(
-      again,
-      replica,
-      suspects.map((id) => ({ id })),
-    ).filter((id) => isUnchanged(id, replica, { versions, again }));
+    const unchanged = sameVersion(again, replica, suspects).filter(
+      (id) => versionOf(versions, replica, id) === versionOf(again, replica, id),
+    );
     for (const id of await findDifferent(context, replica, unchanged)) {
       different.set(id, [...(different.get(id) ?? []), replica]);
     }
@@ -123,19 +122,15 @@ async function findStillDifferent(
   return different;
 }
 
-const sameVersion = (versions: BatchVersions, replica: Replica, workspaces: readonly { id: number }[]) =>
-  workspaces
-    .map(({ id }) => id)
-    .filter((id) => {
-      const state = versions.replicas.get(replica)?.get(id);
-      return state?.isComplete === true && state.version === versions.owners.get(replica.owner)?.get(id)?.version;
-    });
+const sameVersion = (versions: BatchVersions, replica: Replica, ids: readonly number[]) =>
+  ids.filter((id) => {
+    const state = versions.replicas.get(replica)?.get(id);
+    return state?.isComplete === true && state.version === versionOf(versions, replica, id);
+  });
 
-const isUnchanged = (
-  id: number,
-  { owner }: Replica,
-  { versions, again }: { versions: BatchVersions; again: BatchVersions },
-) => versions.owners.get(owner)?.get(id)?.version === again.owners.get(owner)?.get(id)?.version;
+/** Of the owner. */
+const versionOf = (versions: BatchVersions, { owner }: Replica, id: number) =>
+  versions.owners.get(owner)?.get(id)?.version;
 
 /** Replicas that lack changes for long. The next request of the workspace fetches them, so a used workspace has none. */
 async function findStale(
@@ -143,9 +138,8 @@ async function findStale(
   { workspace, versions, repairs }: { workspace: CheckedWorkspace; versions: BatchVersions; repairs: Repairs },
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { holder, owner } of REPLICAS) {
-    const state = [...versions.replicas].find(([each]) => each.holder === holder && each.owner === owner)?.[1];
-    const replica = state?.get(workspace.id);
+  for (const [{ holder, owner }, states] of versions.replicas) {
+    const replica = states.get(workspace.id);
     const owned = versions.owners.get(owner)?.get(workspace.id);
     if (replica === undefined || owned === undefined || repairs.has(owner)) continue;
     if (replica.version >= owned.version && replica.isComplete) continue;

@@ -1,49 +1,30 @@
 import type { Knex } from '@tocsin/postgres';
 import { APP_NAMES, APPS } from '../../apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
+import { OWNER_APPS, REPLICAS } from './replicas.ts';
 
-/** Where IDs of an owner's table are known elsewhere: a sequence must not give them out again. */
-const COPIES: readonly { owner: Owner; holders: readonly Holder[] }[] = [
-  {
-    owner: { app: 'gateway', table: 'workspaces' },
-    holders: [
-      { app: 'catalog', query: 'select max(workspace_id) as id from workspace_versions' },
-      { app: 'custom-field', query: 'select max(workspace_id) as id from workspace_versions' },
-      { app: 'incident', query: 'select max(workspace_id) as id from incident_counters' },
-      { app: 'incident', query: 'select max(workspace_id) as id from replica_versions' },
-      { app: 'webhook', query: 'select max(workspace_id) as id from subscriptions' },
-    ],
-  },
-  {
-    owner: { app: 'gateway', table: 'users' },
-    holders: [
-      { app: 'catalog', query: 'select max(id) as id from replica_users' },
-      { app: 'incident', query: 'select max(id) as id from replica_users' },
-    ],
-  },
-  {
-    owner: { app: 'catalog', table: 'teams' },
-    holders: [{ app: 'incident', query: 'select max(id) as id from replica_teams' }],
-  },
-  {
-    owner: { app: 'catalog', table: 'services' },
-    holders: [{ app: 'incident', query: 'select max(id) as id from replica_services' }],
-  },
-  {
-    owner: { app: 'custom-field', table: 'definitions' },
-    holders: [{ app: 'incident', query: 'select max(id) as id from replica_fields' }],
-  },
+/** Tables that have the IDs of workspaces. */
+const WITH_WORKSPACES = [
+  ['catalog', 'workspace_versions'],
+  ['custom-field', 'workspace_versions'],
+  ['incident', 'incident_counters'],
+  ['incident', 'replica_versions'],
+  ['webhook', 'subscriptions'],
+] as const;
+
+/** Where IDs of an owner's table (`source`) are known elsewhere: a sequence must not give them out again. */
+const COPIES = [
+  ...WITH_WORKSPACES.map(([holder, table]) => ({
+    ...{ app: 'gateway' as const, source: 'workspaces' },
+    ...{ holder, query: `select max(workspace_id) as id from ${table}` },
+  })),
+  ...REPLICAS.flatMap(({ holder, owner, tables }) =>
+    tables.map(({ table, source }) => ({
+      ...{ app: OWNER_APPS[owner], source },
+      ...{ holder, query: `select max(id) as id from ${table}` },
+    })),
+  ),
 ];
-
-interface Owner {
-  app: 'gateway' | 'catalog' | 'custom-field';
-  table: string;
-}
-
-interface Holder {
-  app: 'catalog' | 'custom-field' | 'incident' | 'webhook';
-  query: string;
-}
 
 interface SequenceColumn {
   sequence: string;
@@ -76,11 +57,12 @@ export const SEQUENCE_CHECK: Check = {
         if (finding !== undefined) findings.push(finding);
       }
     }
-    for (const { owner, holders } of COPIES) {
-      const known = await Promise.all(holders.map(async ({ app, query }) => readId(database(app), query)));
-      const finding = await compare(database(owner.app), {
-        app: APPS[owner.app].schema.name,
-        sequence: `${owner.table}_id_seq`,
+    for (const [source, copies] of Map.groupBy(COPIES, (copy) => copy.source)) {
+      const known = await Promise.all(copies.map(async ({ holder, query }) => readId(database(holder), query)));
+      const [{ app }] = copies as [(typeof COPIES)[number]];
+      const finding = await compare(database(app), {
+        app: APPS[app].schema.name,
+        sequence: `${source}_id_seq`,
         highest: Math.max(...known),
         where: 'other services know',
       });
