@@ -57,6 +57,14 @@ export interface AppDefinition {
   holdsSecrets?(database: Knex): Promise<boolean>;
 }
 
+/** What follows from the name of a service. */
+const partsOf = (name: ServiceName) => ({
+  folder: `services/${name}`,
+  databaseVariable: `${name.replaceAll('-', '_').toUpperCase()}_DATABASE_URL`,
+  addressVariable: SERVICES[name].address,
+  listenVariables: { host: 'HOST', port: 'PORT' },
+});
+
 /**
  * The registry of the apps. A new service is added here; `npm run generate` then writes its parts of the Dockerfile, of
  * Compose, of Kubernetes and of Prometheus' configuration.
@@ -75,88 +83,58 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     usesRedis: true,
     ownKeys: [CURSOR_PURPOSE, 'api-token', 'oidc'],
     readConfig: gatewayConfig,
-    start: async (env, overrides) => {
-      const { startApp } = await import('../gateway/src/app.ts');
-      return startApp(gatewayConfig(env), overrides);
-    },
-    holdsSecrets: async (database) => {
-      const { holdsSecrets } = await import('../gateway/src/administration.ts');
-      return holdsSecrets(database);
-    },
+    start: async (env, overrides) => (await import('../gateway/src/app.ts')).startApp(gatewayConfig(env), overrides),
+    holdsSecrets: async (database) => (await import('../gateway/src/administration.ts')).holdsSecrets(database),
   },
   incident: {
     does: 'Incidents, timelines, chat.',
-    folder: 'services/incident',
+    ...partsOf('incident'),
     reaches: 'the chat system, and documents that timelines are imported from',
     maxPods: 8,
     schema: incidentSchema,
-    databaseVariable: 'INCIDENT_DATABASE_URL',
-    addressVariable: SERVICES.incident.address,
-    listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     ownKeys: [CURSOR_PURPOSE, 'chat-token', 'attachment-url'],
     readConfig: incidentConfig,
-    start: async (env, overrides) => {
-      const { startApp } = await import('../services/incident/src/app.ts');
-      return startApp(incidentConfig(env), overrides);
-    },
-    holdsSecrets: async (database) => {
-      const { holdsSecrets } = await import('../services/incident/src/administration.ts');
-      return holdsSecrets(database);
-    },
+    start: async (env, overrides) =>
+      (await import('../services/incident/src/app.ts')).startApp(incidentConfig(env), overrides),
+    holdsSecrets: async (database) =>
+      (await import('../services/incident/src/administration.ts')).holdsSecrets(database),
   },
   catalog: {
     does: 'Services and teams.',
-    folder: 'services/catalog',
+    ...partsOf('catalog'),
     maxPods: 4,
     schema: catalogSchema,
-    databaseVariable: 'CATALOG_DATABASE_URL',
-    addressVariable: SERVICES.catalog.address,
-    listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     ownKeys: [CURSOR_PURPOSE],
     readConfig: catalogConfig,
-    start: async (env, overrides) => {
-      const { startApp } = await import('../services/catalog/src/app.ts');
-      return startApp(catalogConfig(env), overrides);
-    },
+    start: async (env, overrides) =>
+      (await import('../services/catalog/src/app.ts')).startApp(catalogConfig(env), overrides),
   },
   'custom-field': {
     does: 'Definitions of custom fields.',
-    folder: 'services/custom-field',
+    ...partsOf('custom-field'),
     maxPods: 4,
     schema: customFieldSchema,
-    databaseVariable: 'CUSTOM_FIELD_DATABASE_URL',
-    addressVariable: SERVICES['custom-field'].address,
-    listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: true,
     ownKeys: [CURSOR_PURPOSE],
     readConfig: customFieldConfig,
-    start: async (env, overrides) => {
-      const { startApp } = await import('../services/custom-field/src/app.ts');
-      return startApp(customFieldConfig(env), overrides);
-    },
+    start: async (env, overrides) =>
+      (await import('../services/custom-field/src/app.ts')).startApp(customFieldConfig(env), overrides),
   },
   webhook: {
     does: 'Subscriptions, deliveries and their sender.',
-    folder: 'services/webhook',
+    ...partsOf('webhook'),
     reaches: 'webhook receivers',
     maxPods: 4,
     schema: webhookSchema,
-    databaseVariable: 'WEBHOOK_DATABASE_URL',
-    addressVariable: SERVICES.webhook.address,
-    listenVariables: { host: 'HOST', port: 'PORT' },
     usesRedis: false,
     ownKeys: [CURSOR_PURPOSE, 'webhook-secret', 'webhook-url'],
     readConfig: webhookConfig,
-    start: async (env, overrides) => {
-      const { startApp } = await import('../services/webhook/src/app.ts');
-      return startApp(webhookConfig(env), overrides);
-    },
-    holdsSecrets: async (database) => {
-      const { holdsSecrets } = await import('../services/webhook/src/administration.ts');
-      return holdsSecrets(database);
-    },
+    start: async (env, overrides) =>
+      (await import('../services/webhook/src/app.ts')).startApp(webhookConfig(env), overrides),
+    holdsSecrets: async (database) =>
+      (await import('../services/webhook/src/administration.ts')).holdsSecrets(database),
   },
 };
 

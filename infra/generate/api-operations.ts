@@ -39,34 +39,7 @@ export interface Parameter {
 }
 
 /** An operation of the API as clients see it. */
-export interface Operation {
-  id: string;
-  /** The names in clients: `incidents.create`. */
-  resource: string;
-  verb: string;
-  method: string;
-  path: string;
-  summary: string;
-  description: string;
-  isDeprecated: boolean;
-  /** One of them is enough; empty: any key may call it. */
-  scopes: readonly string[];
-  /** Of the path, in its order. */
-  params: readonly Parameter[];
-  /** Without `validate_only`, which every write has. */
-  query: readonly Parameter[];
-  body: { schema: JsonSchema; required: boolean; example: unknown } | undefined;
-  /** Of a write that has an effect, and of one that is only validated. */
-  reply: JsonSchema | undefined;
-  validatedReply: JsonSchema | undefined;
-  isKeyed: boolean;
-  hasRevision: boolean;
-  /** The property of the response that is the one resource, and of a page that has its rows. */
-  item: string | undefined;
-  rows: string | undefined;
-  /** Seconds. */
-  deadline: number;
-}
+export type Operation = ReturnType<typeof operationOf>;
 
 /** The resources in clients, by the noun that the IDs of their operations contain; longer nouns come first. */
 const RESOURCES = [
@@ -112,7 +85,7 @@ export async function readApi(): Promise<{ schemas: Record<string, JsonSchema>; 
 /** A stream of lines is read while it arrives: `incidents.export` of the SDK is written by hand. */
 const isLines = ({ responses }: DescribedOperation): boolean => NDJSON in (responses['200']?.content ?? {});
 
-function operationOf(method: string, url: string, described: DescribedOperation): Operation {
+function operationOf(method: string, url: string, described: DescribedOperation) {
   const parameters = (place: string) =>
     (described.parameters ?? [])
       .filter((parameter) => parameter.in === place && parameter.name !== 'validate_only')
@@ -134,16 +107,22 @@ function operationOf(method: string, url: string, described: DescribedOperation)
     summary: described.summary,
     description: described.description,
     isDeprecated: described.deprecated === true,
+    /** One of them is enough; empty: any key may call it. */
     scopes: scopes.length === SCOPES.length ? [] : scopes,
+    /** Of the path, in its order. */
     params: parameters('path'),
+    /** Without `validate_only`, which every write has. */
     query,
     body: body && { schema: body.schema, required: described.requestBody?.required === true, example: body.example },
+    /** Of a write that has an effect, and of one that is only validated. */
     reply,
     validatedReply,
     isKeyed: headers.includes('Idempotency-Key'),
     hasRevision: headers.includes('If-Service-Resource-Version'),
+    /** The property of the response that is the one resource, and of a page that has its rows. */
     item: 'Service-Resource-Version' in (success?.headers ?? {}) ? properties[0]?.[0] : undefined,
     rows: isPage ? properties.find(([, { type }]) => type === 'array')?.[0] : undefined,
+    /** Seconds. */
     deadline: described['x-deadline-seconds'],
   };
 }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { ATTACKS, findAttack, SHORT_ATTACKS } from './registry.ts';
-import type { Attack } from './attack.ts';
 import type { Mode } from '../systems/local-harness.ts';
 import type { Timing } from './suite.ts';
 
@@ -38,19 +37,10 @@ const SHORT: Timing = {
 
 const MODES: readonly Mode[] = ['services', 'embedded'];
 
-export interface Options {
-  /** How the system runs. */
-  modes: readonly Mode[];
-  attacks: readonly Attack[];
-  timing: Timing;
-  isShort: boolean;
-  json: boolean;
-  /** Do only this. */
-  show?: 'help' | 'list';
-}
+export type Options = ReturnType<typeof readOptions>;
 
 /** @throws Error with a one-line message */
-export function readOptions(args: string[]): Options {
+export function readOptions(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
@@ -66,6 +56,7 @@ export function readOptions(args: string[]): Options {
   });
   const timing = values.short ? SHORT : FULL;
   return {
+    /** How the system runs. */
     modes: values.mode === undefined ? MODES : [modeOf(values.mode)],
     attacks: values.only?.map(findAttack) ?? (values.short ? SHORT_ATTACKS : ATTACKS),
     timing: {
@@ -75,8 +66,8 @@ export function readOptions(args: string[]): Options {
     },
     isShort: values.short,
     json: values.json,
-    ...(values.list && { show: 'list' as const }),
-    ...(values.help && { show: 'help' as const }),
+    /** Do only this. */
+    show: values.help ? 'help' : values.list ? 'list' : undefined,
   };
 }
 

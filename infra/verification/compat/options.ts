@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Combination, COMBINATIONS } from './combinations.ts';
-import { type Fault, FAULTS } from './faults.ts';
+import { COMBINATIONS } from './combinations.ts';
+import { FAULTS } from './faults.ts';
 
 export const USAGE = `npm run compat -- [options]
 
@@ -13,17 +13,10 @@ other one, on a database that the present migrations made. Exits with 1 if anyth
   --list               list the combinations and the faults
   --help               show this text`;
 
-export interface Options {
-  combinations: readonly Combination[];
-  fault: Fault | undefined;
-  /** A git revision instead of the last release. */
-  against: string | undefined;
-  /** Do only this. */
-  show?: 'help' | 'list';
-}
+export type Options = ReturnType<typeof readOptions>;
 
 /** @throws Error with a one-line message */
-export function readOptions(args: string[]): Options {
+export function readOptions(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
@@ -41,9 +34,10 @@ export function readOptions(args: string[]): Options {
       values.only?.map((name) => find('--only', COMBINATIONS, name)) ??
       (fault === undefined ? COMBINATIONS : COMBINATIONS.slice(0, 1)),
     fault,
+    /** A git revision instead of the last release. */
     against: values.against,
-    ...(values.list && { show: 'list' as const }),
-    ...(values.help && { show: 'help' as const }),
+    /** Do only this. */
+    show: values.help ? 'help' : values.list ? 'list' : undefined,
   };
 }
 

@@ -45,10 +45,10 @@ export async function readWorkspace(tocsin: Tocsin, signal: AbortSignal): Promis
   const page = { limit: 100, include_archived: true };
   const { workflow_statuses: statuses } = await tocsin.configuration.listWorkflowStatuses(options);
   const { severities } = await tocsin.configuration.listSeverities(options);
-  const teams = await collect(tocsin.teams.list(page, options));
-  const services = await collect(tocsin.services.list({ limit: 100 }, options));
-  const fields = await collect(tocsin.customFields.list(page, options));
-  const users = await collect(tocsin.users.list({ limit: 100 }, options));
+  const teams = await Array.fromAsync(tocsin.teams.list(page, options));
+  const services = await Array.fromAsync(tocsin.services.list({ limit: 100 }, options));
+  const fields = await Array.fromAsync(tocsin.customFields.list(page, options));
+  const users = await Array.fromAsync(tocsin.users.list({ limit: 100 }, options));
   const byName = <Row, Value>(rows: readonly Row[], nameOf: (row: Row) => string[], valueOf: (row: Row) => Value) =>
     new Map(rows.flatMap((row) => nameOf(row).map((name): [string, Value] => [normalized(name), valueOf(row)])));
   const byLabel = (rows: readonly { label: string; key: string }[]) =>
@@ -69,12 +69,6 @@ export async function readWorkspace(tocsin: Tocsin, signal: AbortSignal): Promis
     fields: bySlug(fields, ({ slug, field_type: type }) => ({ slug, type })),
     emails: new Set(users.map(({ email }) => email.toLowerCase())),
   };
-}
-
-async function collect<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
-  const all: Row[] = [];
-  for await (const row of rows) all.push(row);
-  return all;
 }
 
 const normalized = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_');

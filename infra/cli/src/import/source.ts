@@ -97,6 +97,17 @@ export interface Source<Question = unknown> {
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
+/** The texts that are there, each on a line of its own. */
+export const linesOf = (values: readonly unknown[]): string =>
+  values
+    .map(textOf)
+    .filter((text) => text !== '')
+    .join('\n');
+
+/** An entry for a text of the incident, if there is one. */
+export const textEntry = (type: string, body: unknown, at: string): Entry[] =>
+  textOf(body).trim() === '' ? [] : [{ id: type, type, body: textOf(body), at }];
+
 /** Drops what is empty. */
 export const present = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(

@@ -1,3 +1,4 @@
+import { SORTS as PLAIN_SORTS } from '../../list-sorts.ts';
 import { ENVIRONMENTS, FIELDS, PLACES, REGIONS, SERVICES, TEAMS } from '../../seed/world.ts';
 
 /** A query of the incident list, and its name in the report. */
@@ -90,21 +91,6 @@ export const COMBINATIONS: readonly Case[] = [
   plain('active_only=true&sort=severity'),
   plain('active_only=true&sort=owner&direction=asc'),
   plain('team_id=1&sort=custom&sort_custom_field=score'),
-];
-
-const PLAIN_SORTS = [
-  'created_at',
-  'last_event_at',
-  'severity',
-  'service',
-  'diagnosis',
-  'case',
-  'regions',
-  'team',
-  'impact',
-  'status',
-  'owner',
-  'events',
 ];
 
 const both = (sort: string): Case[] => [plain(`sort=${sort}&direction=desc`), plain(`sort=${sort}&direction=asc`)];

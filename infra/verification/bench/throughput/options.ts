@@ -1,26 +1,9 @@
 import { parseArgs } from 'node:util';
 
-export interface BenchOptions {
-  /** How many clients send at once, one measurement for each. */
-  clients: readonly number[];
-  rounds: number;
-  /** Of each measurement in a round. */
-  seconds: number;
-  /** Names of cases; empty: all. */
-  only: readonly string[];
-  isJson: boolean;
-  /** Also the costs at 10,000, 100,000 and 1,000,000 incidents. */
-  hasGrowth: boolean;
-  /** Also with 1, 2 and 4 processes of each app. */
-  hasReplicas: boolean;
-  /** Whether to write docs/performance.md. */
-  writes: boolean;
-  /** Also parse-server, which npm installs. */
-  hasPeers: boolean;
-}
+export type BenchOptions = ReturnType<typeof benchOptions>;
 
 /** @throws an error with a one-line message for an unknown flag or a value that is not a whole number */
-export function benchOptions(args: readonly string[]): BenchOptions {
+export function benchOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -36,14 +19,21 @@ export function benchOptions(args: readonly string[]): BenchOptions {
     },
   });
   return {
+    /** How many clients send at once, one measurement for each. */
     clients: values.clients.split(',').map((text) => count('clients', text)),
     rounds: count('rounds', values.rounds),
+    /** Of each measurement in a round. */
     seconds: count('seconds', values.seconds),
+    /** Names of cases; empty: all. */
     only: values.only,
     isJson: values.json,
+    /** Also the costs at 10,000, 100,000 and 1,000,000 incidents. */
     hasGrowth: values.growth,
+    /** Also with 1, 2 and 4 processes of each app. */
     hasReplicas: values.replicas,
+    /** Whether to write docs/performance.md. */
     writes: values.write,
+    /** Also parse-server, which npm installs. */
     hasPeers: values.peers,
   };
 }

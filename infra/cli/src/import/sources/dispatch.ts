@@ -10,6 +10,7 @@ import {
   present,
   type Read,
   type Source,
+  textEntry,
   textOf,
 } from '../source.ts';
 
@@ -205,8 +206,7 @@ function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: rea
   const { status, stable_at: stable, closed_at: closed, visibility, description, resolution, summary } = incident;
   const createdAt = utc(incident.reported_at ?? incident.created_at) ?? '';
   const documents = rest.documents ?? [];
-  const text = (type: string, body: string | null | undefined, at: string | undefined): Entry[] =>
-    textOf(body).trim() === '' ? [] : [{ id: type, type, body: textOf(body), at: at ?? createdAt }];
+  const endedAt = utc(closed ?? stable) ?? createdAt;
   return {
     id: String(incident.id),
     url: rest.ticket ?? undefined,
@@ -238,9 +238,9 @@ function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: rea
       ...tagsByType(rest.tags ?? []),
     }),
     entries: [
-      ...text('description', description, createdAt),
-      ...text('resolution', resolution, utc(closed ?? stable)),
-      ...text('summary', summary, utc(closed ?? stable)),
+      ...textEntry('description', description, createdAt),
+      ...textEntry('resolution', resolution, endedAt),
+      ...textEntry('summary', summary, endedAt),
       ...(rest.reports ?? []).map((report) => reportOf(report, participant(report.participant_id))),
       ...events.map(eventOf),
     ],

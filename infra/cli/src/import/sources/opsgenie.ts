@@ -1,5 +1,16 @@
 import { connectHttp, type HttpQuestion } from '../http.ts';
-import { type Draft, type Entry, type Person, present, type Range, type Read, type Source, textOf } from '../source.ts';
+import {
+  type Draft,
+  type Entry,
+  linesOf,
+  type Person,
+  present,
+  type Range,
+  type Read,
+  type Source,
+  textEntry,
+  textOf,
+} from '../source.ts';
 import { readChain, readWindow } from '../windows.ts';
 
 interface Incident {
@@ -126,7 +137,6 @@ const readIncidents = (read: Read<HttpQuestion>, range: Range) =>
 async function readDraft(read: Read<HttpQuestion>, incident: Incident, lists: Lists): Promise<Draft> {
   const path = encodeURIComponent(incident.id);
   const chain = async (name: string): Promise<Log[]> => {
-    const rows: Log[] = [];
     const load = async (cursor: string | undefined, page: number) => {
       const query = { limit: LIMIT, order: 'asc', ...(cursor !== undefined && { offset: cursor, direction: 'next' }) };
       const question = { path: `/v1/incidents/${path}/${name}`, query, mayBeMissing: true };
@@ -136,20 +146,17 @@ async function readDraft(read: Read<HttpQuestion>, incident: Incident, lists: Li
       const offset = next === undefined ? null : new URL(next, 'https://api.opsgenie.com').searchParams.get('offset');
       return { rows: answer?.data ?? [], next: offset ?? undefined };
     };
-    for await (const row of readChain(load)) rows.push(row);
-    return rows;
+    return Array.fromAsync(readChain(load));
   };
   const notes = await chain('notes');
   const logs = await chain('logs');
-  const timeline: TimelineEntry[] = [];
   const load = async (cursor: string | undefined, page: number) => {
     const query = { limit: TIMELINE_LIMIT, order: 'asc', ...(cursor !== undefined && { offset: cursor }) };
     const question = { path: `/v2/incident-timelines/${path}/entries`, query, mayBeMissing: true };
     const answer = (await read(`incidents/${incident.id}/timeline-${page}`, question)) as TimelineAnswer | null;
     return { rows: answer?.data.entries ?? [], next: answer?.data.nextOffset };
   };
-  for await (const entry of readChain(load)) timeline.push(entry);
-  return toDraft(incident, { lists, notes, logs, timeline });
+  return toDraft(incident, { lists, notes, logs, timeline: await Array.fromAsync(readChain(load)) });
 }
 
 interface Rest {
@@ -199,18 +206,13 @@ function toDraft(incident: Incident, { lists, notes, logs, timeline }: Rest): Dr
       ...incident.extraProperties,
     }),
     entries: [
-      ...descriptionOf(incident),
+      ...textEntry('description', incident.description, incident.createdAt),
       ...logs.map((log) => logOf('log', log, personOf)),
       ...notes.map((note) => logOf('note', note, personOf)),
       ...timeline.map((entry) => entryOf(entry, personOf)),
     ],
   };
 }
-
-const descriptionOf = ({ description, createdAt }: Incident): Entry[] =>
-  textOf(description).trim() === ''
-    ? []
-    : [{ id: 'description', type: 'description', body: textOf(description), at: createdAt }];
 
 const logOf = (kind: 'log' | 'note', row: Log, personOf: (key?: string) => Person | undefined): Entry => ({
   id: `${kind}:${row.offset}`,
@@ -223,10 +225,7 @@ const logOf = (kind: 'log' | 'note', row: Log, personOf: (key?: string) => Perso
 const entryOf = (entry: TimelineEntry, personOf: (key?: string) => Person | undefined): Entry => ({
   id: entry.id,
   type: textOf(entry.type) || 'entry',
-  body: [entry.title?.content, entry.description?.content]
-    .map(textOf)
-    .filter((text) => text !== '')
-    .join('\n'),
+  body: linesOf([entry.title?.content, entry.description?.content]),
   at: entry.eventTime,
   author: personOf(entry.actor?.name),
   tags: [textOf(entry.group), entry.hidden === true ? 'hidden' : ''].filter((tag) => tag !== ''),

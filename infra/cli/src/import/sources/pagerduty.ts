@@ -1,5 +1,15 @@
 import { connectHttp, type HttpQuestion } from '../http.ts';
-import { type Draft, type Entry, type Person, present, type Range, type Read, type Source, textOf } from '../source.ts';
+import {
+  type Draft,
+  type Entry,
+  linesOf,
+  type Person,
+  present,
+  type Range,
+  type Read,
+  type Source,
+  textOf,
+} from '../source.ts';
 import { iso, readWindow } from '../windows.ts';
 
 /** As its API shows them (version 2); what it does not need to have is optional. */
@@ -137,8 +147,7 @@ async function readDraft(
     read(`incidents/${id}/${name}`, { path: `${path}/${end}`, mayBeMissing: true });
   const { notes } = ((await ask('notes', 'notes')) ?? { notes: [] }) as { notes: readonly Note[] };
   const values = ((await ask('fields', 'custom_fields/values')) ?? {}) as { custom_fields?: readonly FieldValue[] };
-  const log: LogEntry[] = [];
-  for await (const entry of readEntries(read, id, range)) log.push(entry);
+  const log = await Array.fromAsync(readEntries(read, id, range));
   return toDraft(incident, { users, notes, log, values: values.custom_fields ?? [] });
 }
 
@@ -200,10 +209,7 @@ type PersonOf = (reference: Reference | null | undefined) => Person | undefined;
 const entryOf = (entry: LogEntry, personOf: PersonOf): Entry => ({
   id: entry.id,
   type: entry.type.replace(/_log_entry$/, ''),
-  body: [entry.summary, entry.note, entry.event_details?.description, ...(entry.changeset ?? [])]
-    .map(textOf)
-    .filter((text) => text !== '')
-    .join('\n'),
+  body: linesOf([entry.summary, entry.note, entry.event_details?.description, ...(entry.changeset ?? [])]),
   at: entry.created_at,
   author: personOf(entry.agent),
   origin: textOf(entry.html_url),
