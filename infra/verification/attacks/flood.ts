@@ -33,3 +33,9 @@ export async function flood(
   };
   await Promise.all(Array.from({ length: Math.min(clients, total) }, client));
 }
+
+/** Begins an attack with a flood. */
+export async function beginFlood(...options: Parameters<typeof flood>): Promise<void> {
+  await options[0].begin();
+  await flood(...options);
+}

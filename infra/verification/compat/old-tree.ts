@@ -62,8 +62,7 @@ interface Lock {
 
 /** Whether each package that the apps of the other tree need is installed here, in its version and at its place. */
 async function hasSamePackages(root: string): Promise<boolean> {
-  const lockOf = async (folder: string) =>
-    JSON.parse(await readFile(path.join(folder, 'package-lock.json'), 'utf8')) as Lock;
+  const lockOf = async (folder: string) => readJson<Lock>(folder, 'package-lock.json');
   const [needed, installed] = await Promise.all([lockOf(root), lockOf(ROOT)]);
   return Object.entries(needed.packages)
     .filter(([place, { link, dev, optional }]) => place.includes('node_modules/') && !link && !dev && !optional)
@@ -78,7 +77,7 @@ async function linkPackages(root: string): Promise<void> {
   const modules = path.join(root, 'node_modules');
   const folders = await workspacesOf(root);
   const own = new Map<string, string>();
-  for (const folder of folders) own.set(await packageName(path.join(root, folder)), folder);
+  for (const folder of folders) own.set((await readJson<{ name: string }>(path.join(root, folder))).name, folder);
   const scopes = new Set([...own.keys()].map((name) => name.split('/', 1)[0]));
   await mkdir(modules);
   for (const entry of await readdir(path.join(ROOT, 'node_modules'))) {
@@ -96,14 +95,12 @@ async function linkPackages(root: string): Promise<void> {
   }
 }
 
-const packageName = async (folder: string) =>
-  (JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { name: string }).name;
+const readJson = async <Content>(folder: string, file = 'package.json') =>
+  JSON.parse(await readFile(path.join(folder, file), 'utf8')) as Content;
 
 /** The folders of the packages that a tree's package.json lists; a pattern may end in `/*`. */
 async function workspacesOf(root: string): Promise<string[]> {
-  const { workspaces } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-    workspaces: string[];
-  };
+  const { workspaces } = await readJson<{ workspaces: string[] }>(root);
   const folders = await Promise.all(
     workspaces.map(async (pattern) => {
       if (!pattern.endsWith('/*')) return [pattern];

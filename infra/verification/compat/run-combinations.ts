@@ -92,13 +92,22 @@ export async function runCombinations(options: RunOptions): Promise<Result[]> {
       });
       if (isRunning && probe !== undefined) {
         const own = probe;
-        const context = contextOf(combination, options, own);
+        const { world } = options;
+        const context: Context = {
+          world,
+          combination,
+          label: `c${COMBINATIONS.indexOf(combination)}`,
+          probe,
+          releaseOf: (app) => world.releases[combination.releases[app]],
+          client: clientOf(world, SLUG, world.tokens.at(-1) ?? ''),
+          current: {},
+        };
         for (const [name, run] of CHECKS) await check(name, async () => run(context));
         await check('queues', async () => {
           await own.waitUntilConsumed();
           assert.deepEqual(await own.takeDeadLetters(), [], 'dead letters');
         });
-        options.world.previous = context.current;
+        world.previous = context.current;
       }
       await check('processes', async () => assert.deepEqual([...new Set(fleet.takeProblems())], [], 'problems'));
       const seconds = (performance.now() - startedAt) / 1_000;
@@ -111,19 +120,6 @@ export async function runCombinations(options: RunOptions): Promise<Result[]> {
     await probe?.close();
     await fleet.stop();
   }
-}
-
-function contextOf(combination: Combination, { world }: RunOptions, probe: BrokerProbe): Context {
-  const label = `c${COMBINATIONS.indexOf(combination)}`;
-  return {
-    world,
-    combination,
-    label,
-    probe,
-    releaseOf: (app) => world.releases[combination.releases[app]],
-    client: clientOf(world, SLUG, world.tokens.at(-1) ?? ''),
-    current: {},
-  };
 }
 
 function describe(error: unknown): string {

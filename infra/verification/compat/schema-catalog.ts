@@ -121,38 +121,23 @@ export async function readCatalog(client: pg.ClientBase, schemas: readonly strin
   // Names in definitions are then always with their schema, and the owner's role does not matter.
   await client.query(`set search_path = ''`);
   const columns = (await client.query<Row & { nullable: boolean; default: string | null }>(COLUMNS, [schemas])).rows;
-  const constraints = Map.groupBy(await rowsOf(CONSTRAINTS), ({ table: name }) => name);
-  const indexes = Map.groupBy(await rowsOf(INDEXES), ({ table: name }) => name);
-  const triggers = Map.groupBy(await rowsOf(TRIGGERS), ({ table: name }) => name);
   const others = await rowsOf(OTHERS);
   const tables: Catalog['tables'] = {};
   for (const { table: name, name: columnName, definition, nullable, default: value } of columns) {
-    const entry = (tables[name] ??= { columns: {}, ...partsOf(name, { constraints, indexes, triggers }) });
+    const entry = (tables[name] ??= { columns: {} });
     entry.columns[columnName] = {
       type: definition,
       ...(nullable && { nullable: true as const }),
       ...(value !== null && { default: value }),
     };
   }
+  // Of tables: views are among the others.
+  const byTable = (rows: readonly Row[]) =>
+    rows.flatMap(({ table: name, ...row }) => (tables[name] === undefined ? [] : [[tables[name], row] as const]));
+  for (const [entry, { name, ...constraint }] of byTable(await rowsOf(CONSTRAINTS)))
+    (entry.constraints ??= {})[name] = constraint;
+  for (const [entry, { name, ...index }] of byTable(await rowsOf(INDEXES))) (entry.indexes ??= {})[name] = index;
+  for (const [entry, { name, definition }] of byTable(await rowsOf(TRIGGERS)))
+    (entry.triggers ??= {})[name] = definition;
   return { tables, others: Object.fromEntries(others.map(({ name, definition }) => [name, definition])) };
-}
-
-function partsOf(
-  name: string,
-  rows: Record<'constraints' | 'indexes' | 'triggers', Map<string, Row[]>>,
-): Omit<CatalogTable, 'columns'> {
-  const detailed = (each: Row[]) =>
-    Object.fromEntries(each.map(({ name: key, definition, columns }) => [key, { definition, columns }]));
-  const [constraints, indexes, triggers] = [
-    rows.constraints.get(name),
-    rows.indexes.get(name),
-    rows.triggers.get(name),
-  ];
-  return {
-    ...(constraints !== undefined && { constraints: detailed(constraints) }),
-    ...(indexes !== undefined && { indexes: detailed(indexes) }),
-    ...(triggers !== undefined && {
-      triggers: Object.fromEntries(triggers.map(({ name: key, definition }) => [key, definition])),
-    }),
-  };
 }

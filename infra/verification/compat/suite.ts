@@ -44,8 +44,21 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
   receiver.respond = ({ path: requested }) => behave.answer(isRefused(requested) ? 503 : 204);
   try {
     const [port = 0] = await freePorts(1);
-    const env = {
-      ...settings({ databaseUrl: databaseUrl.href, amqpUrl, redisUrl, port, folder }),
+    const env: Environment = {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NODE_ENV: 'development',
+      LOG_LEVEL: 'info',
+      PORT: String(port),
+      TOCSIN_DATA_DIR: folder,
+      TOCSIN_SECRET_KEYS: generateSecretKeys(),
+      DATABASE_URL: databaseUrl.href,
+      // Up to ten processes share a server with others.
+      DATABASE_POOL_SIZE: '3',
+      AMQP_URL: amqpUrl,
+      REDIS_URL: redisUrl,
+      RATE_LIMIT_PER_MINUTE: '100000',
+      ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000',
       ...trusted.settings,
     };
     await migrateAll(migrateConfig(env), () => undefined);
@@ -60,10 +73,9 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
     for (const phase of [1, 2] as const) {
       const combinations = options.combinations.filter((each) => each.phase === phase);
       if (combinations.length === 0 || options.signal.aborted) continue;
-      const phaseEnv = { ...env, TOCSIN_NAMESPACE: namespaces[phase] };
-      world.env = phaseEnv;
-      const fleet = createFleet({ releases: options.releases, environments: await appEnvironments(phaseEnv) });
       const namespace = namespaces[phase];
+      world.env = { ...env, TOCSIN_NAMESPACE: namespace };
+      const fleet = createFleet({ releases: options.releases, environments: await appEnvironments(world.env) });
       results.push(...(await runCombinations({ ...options, combinations, fleet, world, amqpUrl, namespace })));
     }
     return results;
@@ -75,31 +87,6 @@ export async function runSuite(options: SuiteOptions): Promise<Result[]> {
     await dropDatabase(servers.databaseUrl, databaseUrl.pathname.slice(1));
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function settings(options: {
-  databaseUrl: string;
-  amqpUrl: string;
-  redisUrl: string;
-  port: number;
-  folder: string;
-}): Environment {
-  return {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    NODE_ENV: 'development',
-    LOG_LEVEL: 'info',
-    PORT: String(options.port),
-    TOCSIN_DATA_DIR: options.folder,
-    TOCSIN_SECRET_KEYS: generateSecretKeys(),
-    DATABASE_URL: options.databaseUrl,
-    // Up to ten processes share a server with others.
-    DATABASE_POOL_SIZE: '3',
-    AMQP_URL: options.amqpUrl,
-    REDIS_URL: options.redisUrl,
-    RATE_LIMIT_PER_MINUTE: '100000',
-    ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000',
-  };
 }
 
 /** Creates the workspace that all combinations use, with the administration of the old release. */

@@ -1,13 +1,13 @@
 import { type AppName, APPS } from '../../apps.ts';
 import { startParts } from '../../start-parts.ts';
-import { type LocalHarness, localHarness, type Mode } from './local-harness.ts';
+import { localHarness, type Mode } from './local-harness.ts';
 import { startInstance } from './running-instance.ts';
 import type { Environment } from '@tocsin/runtime';
-import { eventually, httpClient, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
+import { eventually, httpClient, tcpProxy, testServers } from '@tocsin/testing';
 import type pg from 'pg';
 import { type Faults, faults } from './faults.ts';
 import { findProcesses, type Processes } from './processes.ts';
-import { startHostileReceivers, type TrustedReceiver } from './receivers.ts';
+import { startHostileReceivers } from './receivers.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** What other processes need to reach the system. */
@@ -48,80 +48,66 @@ export async function startTarget(mode: Mode, settings: Environment = {}): Promi
     const redis = await tcpProxy(redisUrl);
     const broker = await tcpProxy(amqpUrl);
     closing.push(receivers.stop, redis.close, broker.close);
-    return startApps({ mode, harness, redis, broker, receivers, settings, closing, stop });
-  });
-}
-
-async function startApps(options: {
-  mode: Mode;
-  harness: LocalHarness;
-  redis: TcpProxy;
-  broker: TcpProxy;
-  receivers: TrustedReceiver;
-  settings: Environment;
-  closing: (() => Promise<unknown>)[];
-  stop: () => Promise<void>;
-}): Promise<Target> {
-  const { mode, harness, redis, broker, receivers, closing } = options;
-  const start = async () =>
-    startInstance(
-      harness,
-      {
-        ...receivers.settings,
-        ...options.settings,
-        AMQP_URL: broker.url,
-        REDIS_URL: redis.url,
-        LOG_LEVEL: 'warn',
-        // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
-        NODE_OPTIONS: '--max-old-space-size=256',
-      },
-      mode,
-    );
-  let instance = await start();
-  closing.push(async () => instance.stop());
-
-  const gateway = { host: '127.0.0.1', port: harness.port };
-  const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
-  const processes = async (): Promise<Processes> =>
-    mode === 'services' ? findProcesses(instance.command.pid) : new Map([['gateway', instance.command.pid]]);
-  const own = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
-  const isReady = async () => {
-    const running = await processes();
-    if (running.size < Object.keys(APPS).length) return false;
-    for (const app of running.keys())
-      if ((await httpClient(internalUrl(app)).get('/readyz')).status !== 200) return false;
-    return true;
-  };
-  return {
-    mode,
-    gateway,
-    get databaseUrl() {
-      return instance.databaseUrl;
-    },
-    receiverPort: receivers.receiver.port,
-    internalUrl,
-    processes,
-    get sql() {
-      return instance.sql;
-    },
-    faults: own,
-    createWorkspace: async () => instance.createWorkspace(),
-    restart: async () => {
-      own.heal();
-      if (mode === 'embedded') {
-        await instance.stop();
-        instance = await start();
-        return;
-      }
-      for (const pid of (await processes()).values()) process.kill(pid, 'SIGKILL');
-      await instance.sql.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    const start = async () =>
+      startInstance(
+        harness,
+        {
+          ...receivers.settings,
+          ...settings,
+          AMQP_URL: broker.url,
+          REDIS_URL: redis.url,
+          LOG_LEVEL: 'warn',
+          // As in a container of 512 MiB, of which V8 takes half; with much memory it collects garbage late.
+          NODE_OPTIONS: '--max-old-space-size=256',
+        },
+        mode,
       );
-      await eventually(isReady, { within: READY_WITHIN, what: 'the restart of the system' });
-    },
-    stop: async () => {
-      own.heal();
-      await options.stop();
-    },
-  };
+    let instance = await start();
+    closing.push(async () => instance.stop());
+
+    const gateway = { host: '127.0.0.1', port: harness.port };
+    const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
+    const processes = async (): Promise<Processes> =>
+      mode === 'services' ? findProcesses(instance.command.pid) : new Map([['gateway', instance.command.pid]]);
+    const own = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
+    const isReady = async () => {
+      const running = await processes();
+      if (running.size < Object.keys(APPS).length) return false;
+      for (const app of running.keys())
+        if ((await httpClient(internalUrl(app)).get('/readyz')).status !== 200) return false;
+      return true;
+    };
+    return {
+      mode,
+      gateway,
+      get databaseUrl() {
+        return instance.databaseUrl;
+      },
+      receiverPort: receivers.receiver.port,
+      internalUrl,
+      processes,
+      get sql() {
+        return instance.sql;
+      },
+      faults: own,
+      createWorkspace: async () => instance.createWorkspace(),
+      restart: async () => {
+        own.heal();
+        if (mode === 'embedded') {
+          await instance.stop();
+          instance = await start();
+          return;
+        }
+        for (const pid of (await processes()).values()) process.kill(pid, 'SIGKILL');
+        await instance.sql.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        );
+        await eventually(isReady, { within: READY_WITHIN, what: 'the restart of the system' });
+      },
+      stop: async () => {
+        own.heal();
+        await stop();
+      },
+    };
+  });
 }

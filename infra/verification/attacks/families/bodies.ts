@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
-import { flood } from '../flood.ts';
+import { beginFlood, flood } from '../flood.ts';
 import { hostileDocuments } from '../hostile-documents.ts';
 import { createIncident, postIncident } from '../hostile-data.ts';
 
@@ -45,8 +45,7 @@ export const bodyAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       await createIncident(context, workspace);
       const bomb = gzipSync(Buffer.alloc(context.choose(1_024, 256) * MEBIBYTE), { level: 9 });
-      await context.begin();
-      await flood(context, { clients: 8, total: 200 }, async (number) => {
+      await beginFlood(context, { clients: 8, total: 200 }, async (number) => {
         if (number % 4 === 3) {
           const headers = { 'Accept-Encoding': 'gzip, br, zstd' };
           const answer = await context.send(workspace, { path: '/api/v1/incidents', headers });
@@ -65,8 +64,7 @@ export const bodyAttacks: readonly Attack[] = [
     expects: [400],
     run: async (context, workspace) => {
       const bodies = hostileDocuments(MEBIBYTE);
-      await context.begin();
-      await flood(context, { clients: 8, total: 300 }, async (number) =>
+      await beginFlood(context, { clients: 8, total: 300 }, async (number) =>
         postIncident(context, workspace, bodies[number % bodies.length]),
       );
     },

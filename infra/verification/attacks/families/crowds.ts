@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@tocsin/testing/eventually';
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
-import { flood } from '../flood.ts';
+import { beginFlood } from '../flood.ts';
 import { createIncident, postIncident } from '../hostile-data.ts';
 import { SENDER_ADDRESS } from '../../systems/send.ts';
 
@@ -18,8 +18,7 @@ export const crowdAttacks: readonly Attack[] = [
     run: async (context) => {
       const workspaces = await context.createWorkspaces(context.choose(100, 30));
       for (const workspace of workspaces) await createIncident(context, workspace);
-      await context.begin();
-      await flood(context, { clients: workspaces.length, total: 10_000, perSecond: 10 }, async (number) => {
+      await beginFlood(context, { clients: workspaces.length, total: 10_000, perSecond: 10 }, async (number) => {
         const workspace = workspaces[number % workspaces.length];
         if (workspace === undefined) return;
         const list = async () => context.send(workspace, { path: '/api/v1/incidents' });
@@ -33,8 +32,7 @@ export const crowdAttacks: readonly Attack[] = [
     expects: [200],
     run: async (context, workspace) => {
       await createIncident(context, workspace);
-      await context.begin();
-      await flood(context, { clients: 200, total: 4_000, perSecond: 400 }, async () =>
+      await beginFlood(context, { clients: 200, total: 4_000, perSecond: 400 }, async () =>
         context.send(workspace, { path: '/api/v1/incidents?include_counts=true' }),
       );
     },
@@ -56,8 +54,7 @@ export const crowdAttacks: readonly Attack[] = [
     what: 'requests with invalid tokens and unknown hosts, 50 at once, from the address of the victims and another one',
     expects: [401, 404],
     run: async (context, workspace) => {
-      await context.begin();
-      await flood(context, { clients: 50, total: 6_000, perSecond: 200 }, async (number) => {
+      await beginFlood(context, { clients: 50, total: 6_000, perSecond: 200 }, async (number) => {
         const host = number % 3 === 0 ? `unknown-${number}.localhost` : workspace.host;
         const stranger = { ...workspace, host, token: `tcs_${'x'.repeat(40)}${number}` };
         const from = number % 2 === 0 ? SENDER_ADDRESS : VICTIM_ADDRESS;

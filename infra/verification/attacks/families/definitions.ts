@@ -1,6 +1,6 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { beginFlood, flood, LEGAL_RATE } from '../flood.ts';
 import { copyRow, create, createIncident, postIncident } from '../hostile-data.ts';
 
 /** The tables of resources that other services copy: the owner's schema, table, and what differs between copies. */
@@ -54,8 +54,7 @@ export const definitionAttacks: readonly Attack[] = [
         });
       // The incident service fetches the teams once.
       for (let answer = await list(0); answer.outcome !== 200;) answer = await list(0);
-      await context.begin();
-      await flood(context, { clients: 20 }, list);
+      await beginFlood(context, { clients: 20 }, list);
     },
   },
 ];

@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts';
-import { flood } from '../flood.ts';
+import { beginFlood, flood } from '../flood.ts';
 import { copyIncident, copyRow, create, createIncident, fillFeed } from '../hostile-data.ts';
 
 /** Bytes that a workspace may read and send in a minute (contract: Limits), with what a count may be late. */
@@ -20,8 +20,7 @@ export const growingAnswerAttacks: readonly Attack[] = [
          select workspace_id, service, 1 from incident.incidents where workspace_id = $1 on conflict do nothing`,
         [workspace.id],
       );
-      await context.begin();
-      await flood(context, { clients: 10 }, async () => {
+      await beginFlood(context, { clients: 10 }, async () => {
         const { outcome, text } = await context.send(workspace, { path: '/api/v1/services?limit=1', kept: 10_000 });
         if (outcome !== 200) return;
         const { unmanaged_references: references } = JSON.parse(text) as { unmanaged_references: unknown[] };
@@ -43,8 +42,7 @@ export const growingAnswerAttacks: readonly Attack[] = [
       const set = { tags, tags_folded: tags };
       await copyRow(context, { table: 'incident.timeline_events', id, count, set });
       await context.sql.query('update incident.incidents set event_count = $2 where id = $1', [incident.id, count + 1]);
-      await context.begin();
-      await flood(context, { clients: 10 }, async (number) => {
+      await beginFlood(context, { clients: 10 }, async (number) => {
         const from = new Date(Date.UTC(2000, 0, 1) + number).toISOString();
         const filter = number % 2 === 0 ? `started_from=${from}` : `tag=${number}`;
         return context.send(workspace, { path: `/api/v1/${path}?limit=1&${filter}` });

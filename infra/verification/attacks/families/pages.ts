@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
 import { expensiveLists } from '../expensive-lists.ts';
-import { flood } from '../flood.ts';
+import { beginFlood, flood } from '../flood.ts';
 import {
   copyIncident,
   copyRow,
@@ -46,8 +46,7 @@ export const pageAttacks: readonly Attack[] = [
         count: context.choose(100, 50),
         customFields: `jsonb_build_object('${textSlug(0)}', repeat('a', ${6 * 1_048_576}))`,
       });
-      await context.begin();
-      await flood(context, { clients: 4, total: 200 }, async (number) =>
+      await beginFlood(context, { clients: 4, total: 200 }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents?limit=${number % 2 === 0 ? 50 : 100}` }),
       );
     },
@@ -74,8 +73,7 @@ export const pageAttacks: readonly Attack[] = [
     expects: [200],
     run: async (context, workspace) => {
       const lists = await expensiveLists(context, workspace);
-      await context.begin();
-      await flood(context, { clients: 10, total: 2_000 }, async (number) => {
+      await beginFlood(context, { clients: 10, total: 2_000 }, async (number) => {
         const path = lists[number % lists.length] ?? '';
         const answer = await context.send(workspace, { path });
         if (answer.outcome === 400) context.check(false, `${path.slice(0, 60)}: ${answer.text.slice(0, 200)}`);
@@ -107,8 +105,7 @@ export const pageAttacks: readonly Attack[] = [
         `bucket=day&created_from=${daysAgo(399)}&q=checkout`,
         `bucket=week&created_from=${daysAgo(399 * 7)}&active_only=true&unassigned_team=true`,
       ];
-      await context.begin();
-      await flood(context, { clients: 8 }, async (number) =>
+      await beginFlood(context, { clients: 8 }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents/statistics?${queries[number % queries.length] ?? ''}` }),
       );
     },
@@ -123,8 +120,7 @@ export const pageAttacks: readonly Attack[] = [
       await copyValues(context, workspace, id);
       const services = Array.from({ length: 6_000 }, (_, index) => `service=s${index}`).join('&');
       const teams = Array.from({ length: 6_000 }, (_, index) => `team_id=${index + 1}`).join('&');
-      await context.begin();
-      await flood(context, { clients: 8 }, async (number) =>
+      await beginFlood(context, { clients: 8 }, async (number) =>
         context.send(workspace, {
           path: `/api/v1/incidents?include_counts=true&${number % 2 === 0 ? services : teams}`,
         }),

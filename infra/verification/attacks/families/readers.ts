@@ -1,7 +1,7 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { connect, head } from '../connections.ts';
-import { flood } from '../flood.ts';
+import { beginFlood, flood } from '../flood.ts';
 import { createIncident, postIncident } from '../hostile-data.ts';
 
 const AS_STREAM = { Accept: 'text/event-stream' };
@@ -14,8 +14,7 @@ export const readerAttacks: readonly Attack[] = [
     expects: [200, 'silent', 'closed'],
     run: async (context, workspace) => {
       await createIncident(context, workspace);
-      await context.begin();
-      await flood(context, { clients: 500, total: 5_000, perSecond: context.choose(100, 300) }, async (number) =>
+      await beginFlood(context, { clients: 500, total: 5_000, perSecond: context.choose(100, 300) }, async (number) =>
         context.send(workspace, {
           path: '/api/v1/events?wait=20',
           headers: number % 2 === 0 ? AS_STREAM : {},

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack, AttackContext } from '../attack.ts';
 import type { ReceiverName, ReceiverPath } from '../../systems/receiver-urls.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
-import { flood, LEGAL_RATE } from '../flood.ts';
+import { beginFlood, flood, LEGAL_RATE } from '../flood.ts';
 import { create, postIncident } from '../hostile-data.ts';
 
 const WEBHOOKS = 'settings/webhooks';
@@ -67,8 +67,7 @@ export const receiverAttacks: readonly Attack[] = [
     expects: [201, 'silent'],
     run: async (context, workspace) => {
       const body = importOf(context, '/trickle');
-      await context.begin();
-      await flood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
+      await beginFlood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
         postIncident(context, workspace, body),
       );
     },
@@ -81,8 +80,7 @@ export const receiverAttacks: readonly Attack[] = [
       const [importers, imports] = context.choose([IMPORTERS, IMPORTS], [1, 2]);
       const workspaces = await context.createWorkspaces(importers);
       const body = importOf(context, '/events');
-      await context.begin();
-      await flood(context, { clients: 30, perSecond: imports }, async (number) => {
+      await beginFlood(context, { clients: 30, perSecond: imports }, async (number) => {
         const workspace = workspaces[number % importers];
         if (workspace !== undefined) await postIncident(context, workspace, body);
       });

@@ -1,6 +1,6 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
-import { flood } from '../flood.ts';
+import { beginFlood } from '../flood.ts';
 import { copyIncident, copyValues, create, createIncident } from '../hostile-data.ts';
 import { createTextFields, LARGEST, textSlug } from '../hostile-data.ts';
 
@@ -71,8 +71,7 @@ async function searchUsers(context: AttackContext, workspace: Workspace): Promis
      from generate_series(1, 10000) as number`,
     [workspace.id],
   );
-  await context.begin();
-  await flood(context, { clients: 8 }, async (number) => {
+  await beginFlood(context, { clients: 8 }, async (number) => {
     const search = nearly(LONGEST_SEARCH, { variant: number });
     return context.send(workspace, { path: `/api/v1/settings/users?limit=100&q=${search}` });
   });
@@ -82,8 +81,7 @@ async function searchTimeline(context: AttackContext, workspace: Workspace, leng
   const incident = await createIncident(context, workspace);
   const event = { path: `incidents/${incident.id}/timeline`, body: { body: 'a'.repeat(65_536) } };
   for (let count = 0; count < 40; count += 1) await create(context, workspace, event);
-  await context.begin();
-  await flood(context, { clients: 8 }, async (number) => {
+  await beginFlood(context, { clients: 8 }, async (number) => {
     const search = nearly(length, { variant: number });
     return context.send(workspace, { path: `/api/v1/incidents/${incident.id}/timeline?limit=100&q=${search}` });
   });
@@ -113,8 +111,7 @@ async function filterTexts(
   const query = new URLSearchParams();
   for (const [index, value] of operands.entries())
     query.append('custom_filter', JSON.stringify({ slug: textSlug(index), operator: 'contains', value }));
-  await context.begin();
-  await flood(context, { clients: 8 }, async () =>
+  await beginFlood(context, { clients: 8 }, async () =>
     context.send(workspace, { path: `/api/v1/incidents?include_counts=true&${query.toString()}` }),
   );
 }

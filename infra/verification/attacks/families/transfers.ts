@@ -1,6 +1,6 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import { connect, head } from '../connections.ts';
-import { flood } from '../flood.ts';
+import { beginFlood, flood } from '../flood.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 
 /** Imports and exports of whole incidents. */
@@ -11,8 +11,7 @@ export const transferAttacks: readonly Attack[] = [
     // They wait for each other.
     expects: [200, 'silent'],
     run: async (context, workspace) => {
-      await context.begin();
-      await flood(context, { clients: 15 }, async (number) =>
+      await beginFlood(context, { clients: 15 }, async (number) =>
         importMany(context, workspace, { first: 50 * (number % 20), round: Math.floor(number / 40) }),
       );
     },

@@ -1,5 +1,5 @@
 import type { Attack, AttackContext } from '../attack.ts';
-import { flood } from '../flood.ts';
+import { beginFlood } from '../flood.ts';
 import { createIncident, createTextFields, LARGEST, largestValues, postIncident } from '../hostile-data.ts';
 
 const AT_ONCE = 15;
@@ -16,8 +16,7 @@ export const valueAttacks: readonly Attack[] = [
         title: 'Hostile',
         custom_field_values: [{ field_id, value: distinctText(1_000_000) }],
       });
-      await context.begin();
-      await flood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
+      await beginFlood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
     },
   },
   {
@@ -29,8 +28,7 @@ export const valueAttacks: readonly Attack[] = [
       const text = distinctText(LARGEST.characters);
       const values = fields.map((field_id) => ({ field_id, value: text }));
       const body = JSON.stringify({ title: 'Hostile', custom_field_values: values });
-      await context.begin();
-      await flood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
+      await beginFlood(context, { clients: AT_ONCE }, async () => postIncident(context, workspace, body));
     },
   },
   {
@@ -47,8 +45,7 @@ export const valueAttacks: readonly Attack[] = [
           body: { values: largestValues(fields, letter) },
         });
       for (let count = 0; count < context.choose(100, 10); count += 1) await change(count % 2 === 0 ? 'b' : 'a');
-      await context.begin();
-      await flood(context, { clients: 8 }, async (number) => {
+      await beginFlood(context, { clients: 8 }, async (number) => {
         if (number % 4 === 0) return change(number % 8 === 0 ? 'b' : 'a');
         if (number % 4 === 1) return changeSummary(context, { workspace, id, letter: number % 8 === 1 ? 'b' : 'a' });
         return context.send(workspace, { path: `/api/v1/incidents/${id}/changelog?limit=100` });

@@ -44,24 +44,16 @@ export async function checkCatalogChanges(context: Context): Promise<void> {
   if (team !== undefined) {
     const path = `/api/v1/teams/${team.id}`;
     const change = { name: `Team changed in ${label}` };
-    record(
-      context,
-      path,
-      'team',
-      await succeed(200, 'a changed team', async () => client.patch(path, change, revisionHeader(team.revision))),
-    );
+    const send = async () => client.patch(path, change, revisionHeader(team.revision));
+    record(context, path, 'team', await succeed(200, 'a changed team', send));
   }
   if (service !== undefined) {
     const path = `/api/v1/services/${service.id}`;
     const change = { tags: ['a', label] };
     await succeed(200, 'a changed service', async () => client.patch(path, change, revisionHeader(service.revision)));
     await succeed(200, 'an archived service', async () => client.delete(path));
-    record(
-      context,
-      path,
-      'service',
-      await succeed(200, 'a restored service', async () => client.post(`${path}/restore`)),
-    );
+    const restored = await succeed(200, 'a restored service', async () => client.post(`${path}/restore`));
+    record(context, path, 'service', restored);
   }
 }
 

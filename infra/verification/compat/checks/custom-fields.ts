@@ -19,14 +19,8 @@ export async function checkCustomFields(context: Context): Promise<void> {
   if (earlier === undefined) return;
   const path = `${PATH}/${earlier.id}`;
   const change = { description: `Changed in ${label}`, config: { max_length: 100 } };
-  record(
-    context,
-    path,
-    'field',
-    await succeed(200, 'a changed custom field', async () =>
-      client.patch(path, change, revisionHeader(earlier.revision)),
-    ),
-  );
+  const send = async () => client.patch(path, change, revisionHeader(earlier.revision));
+  record(context, path, 'field', await succeed(200, 'a changed custom field', send));
 }
 
 export async function checkCustomFieldReads(context: Context): Promise<void> {

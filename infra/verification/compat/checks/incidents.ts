@@ -48,25 +48,17 @@ export async function checkIncidentChanges(context: Context): Promise<void> {
   const noted = await succeed(201, 'a new timeline event', async () =>
     client.post(`${path}/timeline`, event, { 'Idempotency-Key': `event-${label}` }),
   );
-  record(context, `/api/v1/timeline/${noted.body.event.id}`, 'event', noted);
-  await succeed(200, 'a changed timeline event', async () =>
-    client.patch(
-      `/api/v1/timeline/${noted.body.event.id}`,
-      { title: label },
-      revisionHeader(noted.body.event.revision ?? 1),
-    ),
-  ).then((answer) => record(context, `/api/v1/timeline/${noted.body.event.id}`, 'event', answer));
+  const { id, revision = 1 } = noted.body.event;
+  const place = `/api/v1/timeline/${id}`;
+  const rename = async () => client.patch(place, { title: label }, revisionHeader(revision));
+  record(context, place, 'event', await succeed(200, 'a changed timeline event', rename));
   await succeed(200, 'a resolved incident', async () =>
     client.post(`${path}/resolve`, { resolution_note: `By ${label}` }),
   );
   await succeed(200, 'a reopened incident', async () => client.post(`${path}/reopen`, {}));
   await succeed(200, 'an archived incident', async () => client.post(`${path}/archive`, {}));
-  record(
-    context,
-    path,
-    'incident',
-    await succeed(200, 'a restored incident', async () => client.post(`${path}/restore`, {})),
-  );
+  const restored = await succeed(200, 'a restored incident', async () => client.post(`${path}/restore`, {}));
+  record(context, path, 'incident', restored);
 
   const changelog = await succeed(200, 'the changelog', async () => client.get(`${path}/changelog?limit=100`));
   assert.match(changelog.text, new RegExp(`Noticed in ${label}`, 'u'));
