@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { beforeAll, expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { runAdmin } from '../admin/run-admin.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 describeWithServers('webhooks of a running system', () => {
-  let system: System;
-  let receiver: Receiver;
-  let client: Client;
+  const receiver = running(startReceiver);
+  const system = runningSystem(() => ({ receivers: [receiver] }));
+  const client = running(async () => system.as());
   let subscription: string;
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    system = await startSystem({ receivers: [receiver] });
-    client = await system.as();
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/path?secret=1') });
     subscription = body.webhook.id;
     await client.post(`/api/v1/settings/webhooks/${subscription}/verify`);
-  });
-  afterAll(async () => {
-    await system.stop();
-    await receiver.stop();
   });
 
   const deliveries = async (...more: string[]) =>

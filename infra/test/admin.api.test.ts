@@ -13,7 +13,8 @@ import { schema as webhook } from '../../services/webhook/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
 import { chatKeyring } from '../../services/incident/src/chat/chats.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { openDataDir } from '../data-dir.ts';
+import { withDatabase } from '../databases.ts';
+import { withInstance } from './registered-instance.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -33,6 +34,9 @@ afterAll(async () => {
   await database.drop();
   await rm(folder, { recursive: true });
 });
+
+/** The words of a call. */
+const words = (line: string) => line.split(' ').filter((word) => word !== '');
 
 /** The output of a successful command. */
 async function json(...args: string[]) {
@@ -65,6 +69,12 @@ async function call(args: string[], more: Record<string, string> = env, input = 
   child.stdin?.end(input);
   return promise;
 }
+
+const query = async <Row>(schema: string, sql: string, values: readonly number[] = []) =>
+  withDatabase(
+    openDatabase({ url: database.url(schema), schema, application: 'test', poolSize: 1 }),
+    async (knex) => (await knex.raw<{ rows: Row[] }>(sql, values)).rows,
+  );
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -142,14 +152,8 @@ describe('users', () => {
       },
     });
     const { id } = created.user;
-    expect(
-      (await json('user', 'set', ...who, '--role', 'viewer', '--seat', 'none', '--name', 'Ana B')).user,
-    ).toMatchObject({
-      id,
-      name: 'Ana B',
-      role: 'viewer',
-      seat: 'none',
-    });
+    const changed = await json('user', 'set', ...who, '--role', 'viewer', '--seat', 'none', '--name', 'Ana B');
+    expect(changed.user).toMatchObject({ id, name: 'Ana B', role: 'viewer', seat: 'none' });
     expect((await json('user', 'deactivate', ...who)).user).toMatchObject({ id, active: false, role: 'viewer' });
     expect((await json('user', 'activate', ...who)).user).toMatchObject({ id, active: true });
   });
@@ -167,17 +171,8 @@ describe('keys', () => {
   });
 
   test('are created with their token, and revoked', async () => {
-    const scopes = ['--scope', 'incidents:write', '--scope', 'incidents:read'];
-    const created = await json(
-      'key',
-      'create',
-      ...of,
-      '--name',
-      'ci',
-      ...scopes,
-      '--expires',
-      '2099-01-31T12:00:00+01:00',
-    );
+    const more = '--name ci --scope incidents:write --scope incidents:read --expires 2099-01-31T12:00:00+01:00';
+    const created = await json('key', 'create', ...of, ...words(more));
     expect(created).toEqual({
       key: {
         id: expect.any(Number),
@@ -207,14 +202,10 @@ describe('keys', () => {
 
   test('are stored only as digests', async () => {
     const { token, key } = await json('key', 'create', ...of, '--name', 'secret', '--all-scopes');
-    const knex = openDatabase({ url: database.url('gateway'), schema: 'gateway', application: 'test', poolSize: 1 });
-    const { rows } = await knex.raw<{ rows: { stored: string }[] }>(
-      'select k::text as stored from api_keys k where id = ?',
-      [key.id],
-    );
-    await knex.destroy();
-    expect(rows[0]?.stored).toContain(token.slice(0, 8));
-    expect(rows[0]?.stored).not.toContain(token.slice(0, 12));
+    const select = 'select k::text as stored from api_keys k where id = ?';
+    const [row] = await query<{ stored: string }>('gateway', select, [key.id]);
+    expect(row?.stored).toContain(token.slice(0, 8));
+    expect(row?.stored).not.toContain(token.slice(0, 12));
   });
 });
 
@@ -231,12 +222,6 @@ describe('configuration', () => {
     const file = path.join(folder, 'workspace.json');
     await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
     return ['workspace', 'configure', '--slug', slug, '--file', file];
-  };
-  const query = async <Row>(schema: string, sql: string) => {
-    const knex = openDatabase({ url: database.url(schema), schema, application: 'test', poolSize: 1 });
-    const { rows } = await knex.raw<{ rows: Row[] }>(sql);
-    await knex.destroy();
-    return rows;
   };
   const versionOf = async (slug: string) =>
     (await query<{ version: number }>('gateway', `select version from workspaces where slug = '${slug}'`))[0]?.version;
@@ -321,80 +306,68 @@ describe('configuration', () => {
 
 describe('an error is one line', () => {
   test.each([
-    [[], 'name a command, --help lists them: workspace, user, login-link, key, '],
-    [['workspace'], 'there is no command workspace: workspace list, workspace show, '],
-    [['workspcae', 'list'], 'there is no command workspcae list: workspace, user, login-link, key, '],
-    [['--json', 'workspace', 'list'], 'name a command, '],
-    [['workspace', 'destroy', '--slug', 'acme'], 'there is no command workspace destroy: '],
-    [['workspace', 'create', '--slug', 'x'], "workspace create: required option '--name <NAME>' not specified"],
-    [
-      ['workspace', 'create', '--slug', 'x', '--name', 'X', '--color', 'red'],
-      "workspace create: unknown option '--color'",
-    ],
-    [['workspace', 'create', '--slug', 'x', '--slug', 'y', '--name', 'X'], '--slug is given twice'],
-    [['workspace', 'create', '--slug', 'x', '--name'], "option '--name <NAME>' argument missing"],
-    [['workspace', 'create', 'x', '--slug', 'x', '--name', 'X'], 'workspace create: too many arguments'],
-    [['workspace', 'create', '--slug', '--name', 'X'], '--slug: the value is missing'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--demo', '--no-demo'], '--demo is given twice'],
-    [['workspace', 'create', '--slug', 'acme', '--name', 'X'], 'The workspace acme exists already'],
-    [['workspace', 'create', '--slug', 'No', '--name', 'X'], 'A slug is'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--history-days', 'all'], '--history-days: all is neither'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--history-days', '0'], 'above 0'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--rate-limit', '1.5'], 'whole number'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--quota', 'teams'], 'is not NAME=N'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--quota', 'rooms=1'], 'There is no quota rooms'],
-    [['workspace', 'set', '--slug', 'x', '--quota', 'teams=1', '--quota', 'teams=2'], 'teams is given twice'],
-    [['workspace', 'create', '--slug', 'x', '--name', 'X', '--reporting-currency', 'euro'], 'three capital letters'],
-    [['workspace', 'set', '--slug', 'acme'], 'nothing to set'],
-    [['workspace', 'set', '--slug', 'nobody', '--demo'], 'The workspace nobody does not exist'],
-    [['user', 'create', '--workspace', 'acme', '--email', 'x', '--name', 'X'], 'not an email address'],
-    [
-      ['user', 'create', '--workspace', 'acme', '--email', 'a@b.c', '--name', 'X', '--role', 'god'],
-      '--role: god is not one of owner',
-    ],
-    [
-      ['user', 'set', '--workspace', 'acme', '--email', 'no@body.c', '--seat', 'none'],
-      'The user no@body.c in acme does not exist',
-    ],
-    [['user', 'set', '--workspace', 'acme', '--email', 'no@body.c'], 'nothing to set'],
-    [['key', 'create', '--workspace', 'acme', '--user', 'no@body.c', '--name', 'k'], 'at least one --scope'],
-    [
-      ['key', 'create', '--workspace', 'acme', '--user', 'a@b.c', '--name', 'k', '--scope', 'all'],
-      'There is no scope all',
-    ],
-    [['key', 'revoke', '--id', 'one'], '--id: must be an integer'],
-    [['key', 'revoke', '--id', '999999'], 'The key 999999 does not exist'],
-    [['slack', 'connect', '--workspace', 'acme'], 'slack connect: --bot-token-file or --bot-token is missing'],
-    [['slack', 'connect', '--workspace', 'nobody', '--bot-token', 'x'], 'The workspace nobody does not exist'],
+    ['', 'name a command, --help lists them: workspace, user, login-link, key, '],
+    ['workspace', 'there is no command workspace: workspace list, workspace show, '],
+    ['workspcae list', 'there is no command workspcae list: workspace, user, login-link, key, '],
+    ['--json workspace list', 'name a command, '],
+    ['workspace destroy --slug acme', 'there is no command workspace destroy: '],
+    ['workspace create --slug x', "workspace create: required option '--name <NAME>' not specified"],
+    ['workspace create --slug x --name X --color red', "workspace create: unknown option '--color'"],
+    ['workspace create --slug x --slug y --name X', '--slug is given twice'],
+    ['workspace create --slug x --name', "option '--name <NAME>' argument missing"],
+    ['workspace create x --slug x --name X', 'workspace create: too many arguments'],
+    ['workspace create --slug --name X', '--slug: the value is missing'],
+    ['workspace create --slug x --name X --demo --no-demo', '--demo is given twice'],
+    ['workspace create --slug acme --name X', 'The workspace acme exists already'],
+    ['workspace create --slug No --name X', 'A slug is'],
+    ['workspace create --slug x --name X --history-days all', '--history-days: all is neither'],
+    ['workspace create --slug x --name X --history-days 0', 'above 0'],
+    ['workspace create --slug x --name X --rate-limit 1.5', 'whole number'],
+    ['workspace create --slug x --name X --quota teams', 'is not NAME=N'],
+    ['workspace create --slug x --name X --quota rooms=1', 'There is no quota rooms'],
+    ['workspace set --slug x --quota teams=1 --quota teams=2', 'teams is given twice'],
+    ['workspace create --slug x --name X --reporting-currency euro', 'three capital letters'],
+    ['workspace set --slug acme', 'nothing to set'],
+    ['workspace set --slug nobody --demo', 'The workspace nobody does not exist'],
+    ['user create --workspace acme --email x --name X', 'not an email address'],
+    ['user create --workspace acme --email a@b.c --name X --role god', '--role: god is not one of owner'],
+    ['user set --workspace acme --email no@body.c --seat none', 'The user no@body.c in acme does not exist'],
+    ['user set --workspace acme --email no@body.c', 'nothing to set'],
+    ['key create --workspace acme --user no@body.c --name k', 'at least one --scope'],
+    ['key create --workspace acme --user a@b.c --name k --scope all', 'There is no scope all'],
+    ['key revoke --id one', '--id: must be an integer'],
+    ['key revoke --id 999999', 'The key 999999 does not exist'],
+    ['slack connect --workspace acme', 'slack connect: --bot-token-file or --bot-token is missing'],
+    ['slack connect --workspace nobody --bot-token x', 'The workspace nobody does not exist'],
     [
       ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'two words'],
       'The bot token must be 1 to 512 printable ASCII characters without spaces',
     ],
     [
-      ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'x', '--channel-template', 'inc-{number}'],
+      'slack connect --workspace acme --bot-token x --channel-template inc-{number}',
       'The template {number} is not one of {id}',
     ],
-    [['slack', 'disconnect', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
-    [['slack', 'list'], 'there is no command slack list'],
-    [['workspace', 'show', '--slug', 'nobody'], 'The workspace nobody does not exist'],
-    [['user', 'list', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
-    [['user', 'show', '--workspace', 'acme', '--email', 'no@body.c'], 'The user no@body.c in acme does not exist'],
-    [['key', 'list', '--workspace', 'acme', '--user', 'no@body.c'], 'The user no@body.c in acme does not exist'],
-    [['key', 'show', '--id', '999999'], 'The key 999999 does not exist'],
-    [['key', 'rotate', '--id', '999999'], 'The key 999999 does not exist'],
-    [['key', 'rotate', '--id', '1', '--overlap', '1y'], '--overlap: 1y is not a duration'],
-    [['key', 'rotate', '--id', '1', '--overlap', '31d'], 'The overlap must be at most 30 days'],
-    [['webhook', 'list', '--workspace', 'nobody'], 'The workspace nobody does not exist'],
-    [['webhook', 'deliveries', '--workspace', 'acme', '--status', 'lost'], '--status: lost is not one of queued, held'],
-    [['webhook', 'deliveries', '--workspace', 'acme', '--limit', '10001'], '--limit: must be a number from 1 to 10000'],
-    [['webhook', 'deliveries', '--workspace', 'acme', '--subscription', 'wh_x'], 'The webhook does not exist'],
-    [['webhook', 'delivery', 'show'], "missing required argument 'delivery'"],
-    [['webhook', 'delivery', 'show', 'one'], 'delivery: must be an integer of at least 1'],
-    [['webhook', 'delivery', 'show', '999999'], 'The delivery 999999 does not exist'],
-    [['webhook', 'redeliver', '999999'], 'The delivery 999999 does not exist'],
-    [['completion', 'fish'], 'shell: fish is not one of bash, zsh'],
-  ])('%j', async (args, line) => {
-    expect(await errorOf(...args)).toContain(line);
+    ['slack disconnect --workspace nobody', 'The workspace nobody does not exist'],
+    ['slack list', 'there is no command slack list'],
+    ['workspace show --slug nobody', 'The workspace nobody does not exist'],
+    ['user list --workspace nobody', 'The workspace nobody does not exist'],
+    ['user show --workspace acme --email no@body.c', 'The user no@body.c in acme does not exist'],
+    ['key list --workspace acme --user no@body.c', 'The user no@body.c in acme does not exist'],
+    ['key show --id 999999', 'The key 999999 does not exist'],
+    ['key rotate --id 999999', 'The key 999999 does not exist'],
+    ['key rotate --id 1 --overlap 1y', '--overlap: 1y is not a duration'],
+    ['key rotate --id 1 --overlap 31d', 'The overlap must be at most 30 days'],
+    ['webhook list --workspace nobody', 'The workspace nobody does not exist'],
+    ['webhook deliveries --workspace acme --status lost', '--status: lost is not one of queued, held'],
+    ['webhook deliveries --workspace acme --limit 10001', '--limit: must be a number from 1 to 10000'],
+    ['webhook deliveries --workspace acme --subscription wh_x', 'The webhook does not exist'],
+    ['webhook delivery show', "missing required argument 'delivery'"],
+    ['webhook delivery show one', 'delivery: must be an integer of at least 1'],
+    ['webhook delivery show 999999', 'The delivery 999999 does not exist'],
+    ['webhook redeliver 999999', 'The delivery 999999 does not exist'],
+    ['completion fish', 'shell: fish is not one of bash, zsh'],
+  ])('%s', async (args, line) => {
+    expect(await errorOf(...(typeof args === 'string' ? words(args) : args))).toContain(line);
   });
 
   test('when the database is unreachable or not set up', async () => {
@@ -413,21 +386,11 @@ describe('an error is one line', () => {
 
 describe('slack connect', () => {
   const connect = ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'xoxb-secret'];
-  const stored = async () => {
-    const connection = openDatabase({
-      url: database.url('incident'),
-      schema: 'incident',
-      application: 'test',
-      poolSize: 1,
-    });
-    const rows: Record<string, unknown>[] = await connection('chat_connections').select(
-      'channel_template',
-      'token_ciphertext',
-      'key_id',
+  const stored = async () =>
+    query<Record<string, unknown>>(
+      'incident',
+      'select channel_template, token_ciphertext, key_id from chat_connections',
     );
-    await connection.destroy();
-    return rows;
-  };
 
   test('encrypts the token, and replaces an earlier connection', async () => {
     expect(await json(...connect)).toEqual({
@@ -445,22 +408,11 @@ describe('slack connect', () => {
   describe('reads the token from', () => {
     const from = (...source: string[]) => ['slack', 'connect', '--workspace', 'acme', ...source, '--json'];
     const opened = async () => {
-      const connection = openDatabase({
-        url: database.url('incident'),
-        schema: 'incident',
-        application: 'test',
-        poolSize: 1,
-      });
-      const row = await connection('chat_connections').first<{
-        token_ciphertext: Buffer;
-        key_id: string;
-        workspace_id: number;
-      }>('token_ciphertext', 'key_id', 'workspace_id');
-      await connection.destroy();
-      return chatKeyring(TEST_SECRET_KEYS).open(
-        { keyId: row.key_id, ciphertext: row.token_ciphertext },
-        String(row.workspace_id),
+      const [row] = await query<{ ciphertext: Buffer; keyId: string; workspace: number }>(
+        'incident',
+        'select token_ciphertext as ciphertext, key_id as "keyId", workspace_id as workspace from chat_connections',
       );
+      return chatKeyring(TEST_SECRET_KEYS).open(row!, String(row!.workspace));
     };
 
     test('a file', async () => {
@@ -563,15 +515,9 @@ describe('the database of a command', () => {
     const outcome = await runAdmin(args, { TOCSIN_DATA_DIR: folder, ...more }, (line) => lines.push(line));
     return { ...outcome, lines };
   };
-  const withInstance = async (work: () => Promise<void>, more: Record<string, string> = {}) => {
-    const dataDir = await openDataDir(folder);
+  const besideInstance = async (work: () => Promise<void>, more: Record<string, string> = {}) => {
     const own = { GATEWAY_DATABASE_URL: database.url('gateway'), TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, ...more };
-    await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
-    try {
-      await work();
-    } finally {
-      await dataDir.close();
-    }
+    await withInstance(folder, own, work);
   };
 
   test('has no default: an error names the solutions', async () => {
@@ -586,7 +532,7 @@ describe('the database of a command', () => {
   });
 
   test('is the one of the instance that runs on the data folder', async () => {
-    await withInstance(async () => {
+    await besideInstance(async () => {
       const { output, lines } = await create('found', { DATABASE_URL: '' });
       expect(output).toContain('slug: found');
       expect(lines).toEqual([`using ${mine()}, of the instance at http://localhost:8080`]);
@@ -612,7 +558,7 @@ describe('the database of a command', () => {
       expect(same.output).toContain('slug: same');
       expect(same.lines).toEqual([`using ${mine()}, of the instance at http://localhost:8080`]);
     };
-    await withInstance(work, { DATABASE_URL: database.adminUrl });
+    await besideInstance(work, { DATABASE_URL: database.adminUrl });
     const alone = await create('alone', { GATEWAY_DATABASE_URL: database.url('gateway') });
     expect(alone.lines).toEqual([`using ${mine()}, named by GATEWAY_DATABASE_URL`]);
   });
@@ -628,7 +574,7 @@ describe('the database of a command', () => {
     const more = { TOCSIN_DATA_DIR: folder, GATEWAY_DATABASE_URL: other.url('gateway') };
     const file = path.join(folder, 'half.json');
     await writeFile(file, JSON.stringify({ timeline_groups: [] }));
-    await withInstance(
+    await besideInstance(
       async () => {
         expect((await runAdmin(['workspace', 'create', '--slug', 'half', '--name', 'X'], more)).error).toBeUndefined();
         const { error } = await runAdmin(['workspace', 'configure', '--slug', 'half', '--file', file], more);
@@ -644,15 +590,13 @@ describe('the database of a command', () => {
   test('is written with the keys of its instance', async () => {
     const connect = ['slack', 'connect', '--workspace', 'acme', '--bot-token', 'xoxb-1'];
     const more = { TOCSIN_DATA_DIR: folder, TOCSIN_SECRET_KEYS: generateSecretKeys() };
-    await withInstance(
+    await besideInstance(
       async () => {
         expect((await runAdmin(connect, more)).error).toBeUndefined();
       },
       { DATABASE_URL: database.adminUrl },
     );
-    const knex = openDatabase({ url: database.url('incident'), schema: 'incident', application: 'test', poolSize: 1 });
-    const rows: { key_id: string }[] = await knex('chat_connections').select('key_id');
-    await knex.destroy();
+    const rows = await query<{ key_id: string }>('incident', 'select key_id from chat_connections');
     expect(rows).toEqual([{ key_id: [...parseSecretKeys(TEST_SECRET_KEYS).keys()][0] }]);
   });
 });

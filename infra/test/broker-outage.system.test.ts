@@ -1,36 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  eventually,
-  type OwnRabbitMq,
-  type Receiver,
-  startRabbitMq,
-  startReceiver,
-  type TestClock,
-  testClock,
-} from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { eventually, startRabbitMq, startReceiver, testClock } from '@tocsin/testing';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 /** Requests per minute to one host (contract: Limits). */
 const WINDOW = 10;
 
 describeWithServersAndOwnRabbitMq('while the broker is unavailable', () => {
-  let broker: OwnRabbitMq;
-  let receiver: Receiver;
-  let clock: TestClock;
-  let system: System;
-
-  beforeAll(async () => {
-    broker = await startRabbitMq();
-    receiver = await startReceiver();
-    clock = testClock();
-    system = await startSystem({ amqpUrl: broker.url, receivers: [receiver], webhookClock: clock });
-  });
-  afterAll(async () => {
-    await system.stop();
-    await receiver.stop();
-    await broker.remove();
-  });
+  const broker = running(startRabbitMq);
+  const receiver = running(startReceiver);
+  const clock = running(async () => testClock());
+  const system = runningSystem(() => ({ amqpUrl: broker.url, receivers: [receiver], webhookClock: clock }));
 
   test('incidents are created, and after its restart each one reaches the receiver once', async () => {
     const client = await system.as();

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 describeWithServers('while the catalog is unavailable', () => {
-  let system: System;
-  let client: Client;
-  beforeAll(async () => {
-    system = await startSystem();
-    client = await system.as();
-  });
-  afterAll(async () => system.stop());
+  const system = runningSystem();
+  const client = running(async () => system.as());
 
   test('incidents are created and listed with replicated data, and it catches up after its restart', async () => {
     const team = await client.post('/api/v1/teams', { name: 'Payments' });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
+import { beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually, httpClient, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { processesWith } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
+import { running, runningCommand, runningSystem } from './running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
@@ -18,20 +18,13 @@ const provisioned = async (client: Client, id: number, within = 40_000) =>
   );
 
 describeWithServers('an incident with a channel, through all five apps', () => {
-  let slack: FakeSlack;
-  let system: System;
-  let client: Client;
+  const slack = running(startSlack);
+  const system = runningSystem(() => ({ settings: { SLACK_API_URL: slack.url } }));
+  const client = running(async () => system.as());
   beforeAll(async () => {
-    slack = await startSlack();
-    system = await startSystem({ settings: { SLACK_API_URL: slack.url } });
-    client = await system.as();
     const template = ['--channel-template', 'inc-{id}-{short_title}'];
     await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token, ...template);
     slack.addUsergroup({ handle: 'oncall', users: ['U1', 'U2'] });
-  });
-  afterAll(async () => {
-    await system.stop();
-    await slack.stop();
   });
 
   const ask = { title: 'Checkout is down', create_slack_channel: true, invite_usergroups: ['oncall'] };
@@ -93,21 +86,9 @@ describeWithServers('an incident with a channel, through all five apps', () => {
 });
 
 describeWithServers('a service that is killed after it created a channel and before it stored it', () => {
-  let slack: FakeSlack;
-  let harness: LocalHarness;
-  let services: RunningCommand;
-  beforeAll(async () => {
-    slack = await startSlack();
-    harness = await localHarness();
-    services = harness.start({ ...BUSY_MACHINE, SLACK_API_URL: slack.url });
-    await services.ready();
-  });
-  afterAll(async () => {
-    services.signal('SIGTERM');
-    await services.ended();
-    await harness.remove();
-    await slack.stop();
-  });
+  const slack = running(startSlack);
+  const harness = running(localHarness);
+  const services = runningCommand(() => harness.start({ ...BUSY_MACHINE, SLACK_API_URL: slack.url }));
 
   test('finds the channel again after its restart', async () => {
     const token = await harness.workspace('acme');

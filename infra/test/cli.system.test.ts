@@ -1,26 +1,19 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { freePorts } from '../ports.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
 import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
+import { runningSystem, temporaryFolder } from './running.ts';
 
 describeWithServers('the command tocsin', () => {
-  let system: System;
-  let folder: string;
+  const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
+  const folder = temporaryFolder();
   let token: string;
   let settings: TocsinSettings;
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-cli-'));
-    system = await startSystem({ settings: { DEFAULT_WORKSPACE: 'acme' } });
     ({ token } = await system.as());
-    settings = { TOCSIN_CONFIG_DIR: folder, TOCSIN_URL: system.url, TOCSIN_TOKEN: token };
-  });
-  afterAll(async () => {
-    await system.stop();
-    await rm(folder, { recursive: true });
+    settings = { TOCSIN_CONFIG_DIR: folder.path, TOCSIN_URL: system.url, TOCSIN_TOKEN: token };
   });
 
   const run = async (...args: string[]) => runTocsin(settings, args);
@@ -32,10 +25,10 @@ describeWithServers('the command tocsin', () => {
   const json = async (...args: string[]) => JSON.parse((await done(...args)).stdout);
 
   test('goes from the login to a resolved incident', async () => {
-    const own = { TOCSIN_CONFIG_DIR: path.join(folder, 'own') };
+    const own = { TOCSIN_CONFIG_DIR: path.join(folder.path, 'own') };
     const loggedIn = await runTocsin(own, ['login', '--url', system.url], `${token}\n`);
     expect(loggedIn).toMatchObject({ code: 0, stderr: expect.stringContaining('the context is acme') });
-    const file = path.join(folder, 'own/contexts.json');
+    const file = path.join(folder.path, 'own/contexts.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(path.dirname(file))).mode & 0o777).toBe(0o700);
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
@@ -95,7 +88,7 @@ describeWithServers('the command tocsin', () => {
   });
 
   test('replaces the configuration by the document that it prints', async () => {
-    const file = path.join(folder, 'config.json');
+    const file = path.join(folder.path, 'config.json');
     const document = await json('config', 'get');
     const { workflow_statuses: statuses } = document.configuration;
     statuses.push({ key: 'verifying', label: 'Verifying', color: statuses[0].color });

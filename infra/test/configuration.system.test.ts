@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const PATH = '/api/v1/settings/configuration';
 const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
 const keys = (list: { key: string }[]) => list.map(({ key }) => key);
 
 describeWithServers('the configuration of a workspace', () => {
-  let system: System;
-  let client: Client;
-  beforeAll(async () => {
-    system = await startSystem();
-    client = await system.as();
-  });
-  afterAll(async () => system.stop());
+  const system = runningSystem();
+  const client = running(async () => system.as());
 
   test('is replaced in both services with one revision, and applies to the next request', async () => {
     const { body } = await client.get(PATH);

@@ -4,9 +4,9 @@ import { brotliCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
-import pg from 'pg';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { buildConsole } from '../console/build-console.ts';
+import { withClient } from '../databases.ts';
 import { workspaceApi } from '../demo/api.ts';
 import { addSampleData } from '../demo/sample-data.ts';
 import { ROOT } from '../environment.ts';
@@ -402,10 +402,8 @@ const TITLES = [
 ];
 
 /** Incidents of the last three months that are over, as a busy workspace has them. */
-async function addHistory(system: System): Promise<void> {
-  const database = new pg.Client({ connectionString: system.database.adminUrl });
-  await database.connect();
-  try {
+const addHistory = async (system: System): Promise<void> =>
+  withClient(system.database.adminUrl, async (database) => {
     await database.query(
       `with drawn as (
          select n, ($1::text[])[1 + n % cardinality($1)] as title, (n * 7919) % 100 as dice,
@@ -425,7 +423,4 @@ async function addHistory(system: System): Promise<void> {
       [TITLES],
     );
     await database.query('update incident.incident_counters set last = 2000');
-  } finally {
-    await database.end();
-  }
-}
+  });

@@ -20,6 +20,7 @@ import { schema as customFieldSchema } from '../../services/custom-field/src/sch
 import { startApp as startIncidents } from '../../services/incident/src/app.ts';
 import { incidentConfig } from '../../services/incident/src/config.ts';
 import { schema as incidentSchema } from '../../services/incident/src/schema.ts';
+import { withDatabase } from '../databases.ts';
 
 const FIELDS = '/api/v1/custom-fields';
 const INCIDENTS = '/api/v1/incidents';
@@ -161,8 +162,7 @@ test('definitions of many mebibytes reach the incident service, and keep no othe
   // Larger than the API allows, as earlier releases stored them.
   const url = installation.database.url(customFieldSchema.name);
   const database = openDatabase({ url, schema: customFieldSchema.name, application: 'test', poolSize: 1 });
-  await database('definitions').update({ description: 'x'.repeat(900_000) });
-  await database.destroy();
+  await withDatabase(database, async () => database('definitions').update({ description: 'x'.repeat(900_000) }));
   await large.fields.post(FIELDS, required('Last'));
   await other.fields.post(FIELDS, required('Only'));
 

@@ -1,52 +1,41 @@
-import { chmod, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { withTimeout } from '@tocsin/runtime';
-import { type Answer, type Client, eventually, httpClient, tcpProxy, type TcpProxy } from '@tocsin/testing';
+import { type Answer, type Client, eventually, httpClient, tcpProxy } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
-import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { processesWith } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
+import { running, runningCommand, runningPostgres } from './running.ts';
 
 /** Milliseconds in which a client learns that the database does not respond, and in which it is served again. */
 const REFUSED_WITHIN = 12_000;
 const SERVED_WITHIN = 15_000;
 
 describeWithServers('a database that does not respond', () => {
-  let harness: LocalHarness;
-  let postgres: EmbeddedPostgres;
-  let proxy: TcpProxy;
-  let services: RunningCommand;
+  const harness = running(localHarness);
+  const postgres = runningPostgres(harness, { durable: false });
+  const proxy = running(
+    async () => tcpProxy(postgres.url.replace(/\/postgres$/, '/tocsin')),
+    async ({ close }) => close(),
+  );
+  const services = runningCommand(() => harness.start({ ...BUSY_MACHINE, DATABASE_URL: proxy.url }));
   let baseUrl: string;
   let client: Client;
   let stopped: number[] = [];
 
+  // Before the apps are stopped, they get their database back.
+  running(
+    async () => ({}),
+    async () => {
+      proxy.restore();
+      continueServer();
+    },
+  );
   beforeAll(async () => {
-    harness = await localHarness();
-    // As root, the database runs as another user, who must be able to enter the folder.
-    await chmod(harness.folder, 0o711);
-    postgres = await startPostgres({
-      folder: path.join(harness.folder, 'database'),
-      password: 'test',
-      logFile: path.join(harness.folder, 'postgres.log'),
-      maxConnections: 100,
-      durable: false,
-    });
-    proxy = await tcpProxy(postgres.url.replace(/\/postgres$/, '/tocsin'));
-    services = harness.start({ ...BUSY_MACHINE, DATABASE_URL: proxy.url });
     baseUrl = await services.ready();
     const token = await harness.workspace('acme');
     client = httpClient(baseUrl, { Host: 'acme.localhost', Authorization: `Bearer ${token}` });
-  }, 180_000);
-
-  afterAll(async () => {
-    proxy.restore();
-    continueServer();
-    services.signal('SIGTERM');
-    await services.ended();
-    await proxy.close();
-    await postgres.stop();
-    await harness.remove();
   });
 
   /** Stops all processes of the server, which the system keeps connected. */

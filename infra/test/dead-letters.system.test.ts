@@ -1,17 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
+import { QUEUES, queueName } from '@tocsin/contracts';
 import { AmqpBroker, type Subscription, type Disposition } from '@tocsin/messaging';
 import { createLogger } from '@tocsin/runtime';
-import { eventually, type OwnRabbitMq, startRabbitMq, testServers } from '@tocsin/testing';
+import { eventually, removeTopology, startRabbitMq, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
 import { runAdmin } from '../admin/run-admin.ts';
-import { openDataDir } from '../data-dir.ts';
+import { withInstance } from './registered-instance.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
+import { running, temporaryFolder } from './running.ts';
 
 const queue = QUEUES.webhookFeed;
 
@@ -40,13 +38,8 @@ describeWithBroker('dead letters', () => {
   afterAll(async () => {
     await subscription.stop();
     await broker.close();
-    const channel = await connection.createChannel();
-    for (const definition of Object.values(QUEUES)) {
-      await channel.deleteQueue(queueName(namespace, definition));
-      await channel.deleteQueue(deadLetterQueueName(namespace, definition));
-    }
-    await channel.deleteExchange(exchangeName(namespace));
     await connection.close();
+    await removeTopology(env.AMQP_URL ?? '', namespace);
   });
 
   const run = async (...args: string[]) => adminCommand(env)('dead-letters', ...args);
@@ -90,26 +83,13 @@ describeWithBroker('dead letters', () => {
       const { output = '', error } = await runAdmin(args, more, (line) => lines.push(line));
       return { outcome: error ?? JSON.parse(output), lines };
     };
-    let folder: string;
-    beforeAll(async () => {
-      folder = await mkdtemp(path.join(tmpdir(), 'tocsin-letters-'));
-    });
-    afterAll(async () => rm(folder, { recursive: true }));
-    const withInstance = async (own: Record<string, string>, work: () => Promise<void>) => {
-      const dataDir = await openDataDir(folder);
-      await dataDir.register({ env: own, pid: process.pid, baseUrl: 'http://localhost:8080' });
-      try {
-        await work();
-      } finally {
-        await dataDir.close();
-      }
-    };
+    const folder = temporaryFolder();
 
     test('have no default', async () => {
-      expect(await list({ TOCSIN_DATA_DIR: folder })).toEqual({
+      expect(await list({ TOCSIN_DATA_DIR: folder.path })).toEqual({
         outcome:
-          `no broker is named, and no instance runs on ${folder}: start one (make services), ` +
-          'name its data folder (TOCSIN_DATA_DIR), or set AMQP_URL as the services have it',
+          `no broker is named, and no instance runs on ${folder.path}: start one (make services), ` +
+          'name its data folder.path (TOCSIN_DATA_DIR), or set AMQP_URL as the services have it',
         lines: [],
       });
     });
@@ -121,8 +101,8 @@ describeWithBroker('dead letters', () => {
     });
 
     test('are those of the running instance', async () => {
-      await withInstance({ AMQP_URL: env.AMQP_URL ?? '', TOCSIN_NAMESPACE: namespace }, async () => {
-        const { outcome, lines } = await list({ TOCSIN_DATA_DIR: folder });
+      await withInstance(folder.path, { AMQP_URL: env.AMQP_URL ?? '', TOCSIN_NAMESPACE: namespace }, async () => {
+        const { outcome, lines } = await list({ TOCSIN_DATA_DIR: folder.path });
         expect(outcome.dead_letters).toHaveProperty([queue.name]);
         expect(lines).toEqual([
           `using ${target}, names that begin with ${namespace}, of the instance at http://localhost:8080`,
@@ -132,8 +112,8 @@ describeWithBroker('dead letters', () => {
 
     test('are those of a setting rather than of the running instance, and the output says so', async () => {
       const own = { AMQP_URL: 'amqp://tocsin:hidden@127.0.0.1:9', TOCSIN_NAMESPACE: 'other' };
-      await withInstance(own, async () => {
-        const { outcome, lines } = await list({ ...env, TOCSIN_DATA_DIR: folder });
+      await withInstance(folder.path, own, async () => {
+        const { outcome, lines } = await list({ ...env, TOCSIN_DATA_DIR: folder.path });
         expect(outcome.dead_letters).toHaveProperty([queue.name]);
         expect(lines).toEqual([
           `using ${target}, names that begin with ${namespace}, named by AMQP_URL; not the settings of the running ` +
@@ -143,8 +123,8 @@ describeWithBroker('dead letters', () => {
     });
 
     test('are not found when the instance does not name its broker', async () => {
-      await withInstance({ DATABASE_URL: 'postgres://127.0.0.1/x' }, async () => {
-        const { outcome } = await list({ TOCSIN_DATA_DIR: folder });
+      await withInstance(folder.path, { DATABASE_URL: 'postgres://127.0.0.1/x' }, async () => {
+        const { outcome } = await list({ TOCSIN_DATA_DIR: folder.path });
         expect(outcome).toBe(
           'the instance at http://localhost:8080 does not name its broker: restart it, or set AMQP_URL as the services have it',
         );
@@ -187,17 +167,10 @@ describeWithBroker('dead letters', () => {
 });
 
 describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () => {
-  let rabbitMq: OwnRabbitMq;
-  let connection: ChannelModel;
+  const rabbitMq = running(startRabbitMq);
   beforeAll(async () => {
-    rabbitMq = await startRabbitMq();
     // The default of RabbitMQ 4, also for existing queues.
     await rabbitMq.control('set_policy', 'limited', '.*', '{"delivery-limit":20}', '--apply-to', 'queues');
-    connection = await connect(rabbitMq.url);
-  });
-  afterAll(async () => {
-    await connection.close();
-    await rabbitMq.remove();
   });
 
   test('survive any number of reads', async () => {

@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { generateSecretKeys } from '@tocsin/runtime';
-import { type Client, eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
+import { eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { type AppName, APPS } from '../apps.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem, temporaryFolder } from './running.ts';
 
 interface Line {
   status: string;
@@ -19,15 +16,12 @@ interface Line {
 }
 
 describeWithServers('doctor', () => {
-  let system: System;
-  let client: Client;
-  let folder: string;
+  const system = runningSystem(() => ({ firstRunWithin: 100 }));
+  const client = running(async () => system.as());
+  const folder = temporaryFolder();
   let env: Record<string, string>;
   const databases = new Map<AppName, Knex>();
   beforeAll(async () => {
-    system = await startSystem({ firstRunWithin: 100 });
-    client = await system.as();
-    folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-doctor-'));
     env = {
       DATABASE_URL: system.database.adminUrl,
       // It counts the processes of other tests on the same server, too.
@@ -36,14 +30,13 @@ describeWithServers('doctor', () => {
       REDIS_URL: testServers().redisUrl ?? '',
       TOCSIN_NAMESPACE: system.namespace,
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-      TOCSIN_DATA_DIR: folder,
+      TOCSIN_DATA_DIR: folder.path,
     };
   });
-  afterAll(async () => {
-    await Promise.all([...databases.values()].map(async (database) => database.destroy()));
-    await system.stop();
-    await rm(folder, { recursive: true });
-  });
+  running(
+    async () => databases,
+    async () => Promise.all([...databases.values()].map(async (database) => database.destroy())),
+  );
 
   /** As the administrator of the server, who may do what no role of an app may. */
   const database = (app: AppName): Knex => {

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { deadLetterQueueName, type Envelope, QUEUES } from '@tocsin/contracts';
 import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { adminCommand } from '../verification/systems/admin-command.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const FEED = '/api/v1/events';
 
 describeWithServers('the event feed', () => {
-  let system: System;
-  let client: Client;
-  beforeAll(async () => {
-    system = await startSystem();
-    client = await system.as();
-  });
-  afterAll(async () => system.stop());
+  const system = runningSystem();
+  const client = running(async () => system.as());
 
   /** Follows the feed from a cursor until it has this many events. */
   async function follow(reader: Client, { from, count }: { from: string; count: number }) {

@@ -1,18 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually, openEventStream, type StreamReader } from '@tocsin/testing';
+import { afterEach, expect, test } from '@jest/globals';
+import { eventually, openEventStream, type StreamReader } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const FEED = '/api/v1/events';
 
 describeWithServers('waiting readers of the event feed', () => {
-  let system: System;
-  let client: Client & { token: string };
-  beforeAll(async () => {
-    system = await startSystem();
-    client = await system.as();
-  });
-  afterAll(async () => system.stop());
+  const system = runningSystem();
+  const client = running(async () => system.as());
 
   const streams: StreamReader[] = [];
   afterEach(() => {

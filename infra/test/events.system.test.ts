@@ -1,20 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type Envelope, type EventType, exchangeName } from '@tocsin/contracts';
-import { type Client, eventually, testServers } from '@tocsin/testing';
+import { eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { type ChannelModel, connect } from 'amqplib';
+import { connect } from 'amqplib';
 import { EXAMPLES } from '../generate/event-examples.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 describeWithServers('a consumer on the exchange', () => {
   const received: Envelope[] = [];
-  let system: System;
-  let connection: ChannelModel;
-  let client: Client;
+  const system = runningSystem();
+  const client = running(async () => system.as());
+  const connection = running(
+    async () => connect(testServers().amqpUrl ?? ''),
+    async (opened) => opened.close(),
+  );
 
   beforeAll(async () => {
-    system = await startSystem();
-    connection = await connect(testServers().amqpUrl ?? '');
     const channel = await connection.createChannel();
     const { queue } = await channel.assertQueue('', { exclusive: true });
     await channel.bindQueue(queue, exchangeName(system.namespace), '#');
@@ -28,11 +29,6 @@ describeWithServers('a consumer on the exchange', () => {
       },
       { noAck: true },
     );
-    client = await system.as();
-  });
-  afterAll(async () => {
-    await connection.close();
-    await system.stop();
   });
 
   const first = async (type: EventType) =>

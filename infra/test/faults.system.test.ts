@@ -1,21 +1,20 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import {
   behave,
   type Client,
   createCertificate,
   eventually,
   httpClient,
-  type OwnRabbitMq,
   type Receiver,
   startRabbitMq,
   startReceiver,
 } from '@tocsin/testing';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
-import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
-import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { processesWith } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
+import { running, runningCommand, runningPostgres } from './running.ts';
 
 /** Below the limit of ten requests per minute to one address, with room for repetitions. */
 const BURST = 7;
@@ -25,52 +24,29 @@ const ALL = { within: 60_000, what: 'every event at its receiver' };
 
 describeWithServersAndOwnRabbitMq('no event is lost', () => {
   const receivers: Receiver[] = [];
-  let harness: LocalHarness;
-  let folder: string;
-  let broker: OwnRabbitMq;
-  let postgres: EmbeddedPostgres;
-  let services: RunningCommand;
-  let baseUrl: string;
-
-  beforeAll(async () => {
-    harness = await localHarness();
-    ({ folder } = harness);
-    // As root, the database runs as another user, who must be able to enter the folder.
-    await chmod(folder, 0o711);
+  const harness = running(localHarness);
+  const broker = running(startRabbitMq);
+  const postgres = runningPostgres(harness);
+  const services = runningCommand(async () => {
+    const { folder } = harness;
     const certificate = await createCertificate(ADDRESSES);
     await writeFile(path.join(folder, 'ca.pem'), certificate.cert);
     for (const host of ADDRESSES) receivers.push(await startReceiver({ host, certificate }));
-    broker = await startRabbitMq();
-    postgres = await startPostgres({
-      folder: path.join(folder, 'database'),
-      password: 'test',
-      logFile: path.join(folder, 'postgres.log'),
-      maxConnections: 100,
-    });
-    services = harness.start({
+    return harness.start({
       ...BUSY_MACHINE,
       DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
       AMQP_URL: broker.url,
       NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),
       WEBHOOK_TEST_RECEIVERS: ADDRESSES.map((host, index) => `${host}:${receivers[index]!.port}`).join(','),
     });
-    baseUrl = await services.ready();
-  }, 180_000);
-
-  afterAll(async () => {
-    services.signal('SIGTERM');
-    await services.ended();
-    await postgres.stop();
-    await broker.remove();
-    await Promise.all(receivers.map(async (receiver) => receiver.stop()));
-    await harness.remove();
   });
+  afterAll(async () => Promise.all(receivers.map(async (receiver) => receiver.stop())));
 
   /** Creates a workspace with an active subscription to one of the receivers. */
   async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {
     const receiver = receivers[index]!;
     const token = await harness.workspace(slug);
-    const client = httpClient(baseUrl, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
+    const client = httpClient(await services.ready(), { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook', ADDRESSES[index]) });
     const verified = await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
     expect(verified.body).toMatchObject({ webhook: { status: 'active' } });
@@ -141,5 +117,5 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
 
   /** The process ID of the running server. */
   const postmaster = async (): Promise<number> =>
-    Number((await readFile(path.join(folder, 'database', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    Number((await readFile(path.join(harness.folder, 'database', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 });

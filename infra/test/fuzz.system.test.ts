@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Answer, Client } from '@tocsin/testing';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Answer } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { APP_NAMES, type AppName, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 /** In total. */
 const REQUESTS = 5_000;
@@ -207,13 +207,13 @@ function oddRequest(operation: Operation): fc.Arbitrary<OddRequest> {
 }
 
 describeWithServers('any request of a client', () => {
-  let system: System;
-  let client: Client;
-  beforeAll(async () => {
-    system = await startSystem();
+  const system = runningSystem();
+  const client = running(async () => {
     // The requests name users and keys with these IDs, and may deactivate and revoke them.
     for (let id = 1; id <= 4; id += 1) await system.as({ role: 'viewer', seat: 'none' });
-    client = await system.as();
+    return system.as();
+  });
+  beforeAll(async () => {
     await client.post('/api/v1/teams', { name: 'Team' });
     await client.post('/api/v1/services', { name: 'Service', owner_team_id: 1 });
     await client.post('/api/v1/custom-fields', { name: 'Number', field_type: 'number' });
@@ -221,7 +221,6 @@ describeWithServers('any request of a client', () => {
     for (const title of ['one', 'two', 'three']) await client.post('/api/v1/incidents', { title });
     await client.post('/api/v1/incidents/1/timeline', { body: 'first' });
   });
-  afterAll(async () => system.stop());
 
   const send = async ({ method, path: target, headers, body }: OddRequest): Promise<Answer> => {
     const own = client.with(headers);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
-import pg from 'pg';
 import { APP_NAMES, APPS } from '../apps.ts';
+import { withClient } from '../databases.ts';
 import { documentedTables, GROWTH_GUIDE } from './growth-table.ts';
 
 let database: TestDatabase;
@@ -11,14 +11,13 @@ beforeAll(async () => {
   database = await createTestDatabase(
     ...APP_NAMES.map((app) => ({ ...APPS[app].schema, schema: APPS[app].schema.name })),
   );
-  const client = new pg.Client({ connectionString: database.adminUrl });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(
-    `select table_schema || '.' || table_name as name from information_schema.tables
-    where table_schema = any($1) and table_type = 'BASE TABLE'`,
-    [APP_NAMES.map((app) => APPS[app].schema.name)],
+  const { rows } = await withClient(database.adminUrl, async (client) =>
+    client.query<{ name: string }>(
+      `select table_schema || '.' || table_name as name from information_schema.tables
+      where table_schema = any($1) and table_type = 'BASE TABLE'`,
+      [APP_NAMES.map((app) => APPS[app].schema.name)],
+    ),
   );
-  await client.end();
   tables = rows.map(({ name }) => name);
 });
 afterAll(async () => database.drop());

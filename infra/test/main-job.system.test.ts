@@ -1,25 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
+import { type Client, eventually, type ReceivedRequest, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 describeWithServers('an incident declared through the gateway', () => {
-  let system: System;
-  let receiver: Receiver;
-  let client: Client & { token: string };
+  const receiver = running(startReceiver);
+  const system = runningSystem(() => ({ receivers: [receiver] }));
+  const client = running(async () => system.as());
   let secret: string;
-
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    system = await startSystem({ receivers: [receiver] });
-    client = await system.as();
-  });
-  afterAll(async () => {
-    await system.stop();
-    await receiver.stop();
-  });
 
   const eventsFor = (reference: string) =>
     receiver.requests.filter(({ body }) => JSON.parse(body).resource.reference === reference);

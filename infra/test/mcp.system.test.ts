@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { type Client as HttpClient, eventually } from '@tocsin/testing';
+import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
 import { TOCSIN } from './tocsin-command.ts';
+import { running, runningSystem } from './running.ts';
 
 describeWithServers('tocsin mcp', () => {
-  let system: System;
-  let http: HttpClient & { token: string };
-  let agent: Client;
-  beforeAll(async () => {
-    system = await startSystem({ settings: { DEFAULT_WORKSPACE: 'acme' } });
-    http = await system.as();
-    agent = await connect(http.token);
-  });
-  afterAll(async () => {
-    await agent.close();
-    await system.stop();
-  });
+  const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
+  const http = running(async () => system.as());
+  const agent = running(
+    async () => connect(http.token),
+    async (client) => client.close(),
+  );
 
   /** The official client, with a server of its own. */
   async function connect(token: string): Promise<Client> {

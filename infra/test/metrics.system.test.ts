@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUES, queueName } from '@tocsin/contracts';
-import { eventually, type Receiver, startReceiver, testServers } from '@tocsin/testing';
+import { eventually, startReceiver, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import pg from 'pg';
 import { APP_NAMES, type AppName } from '../apps.ts';
+import { withClient } from '../databases.ts';
 import { ROOT } from '../environment.ts';
 import { addSamples, type Exported } from './exposition.ts';
 import { readDashboard, readRules } from './observability.ts';
 import { readExpression } from './promql.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 /** What Prometheus itself adds: to each target, and for each alarm. */
 const OF_PROMETHEUS: readonly [string, Record<string, string[]>][] = [
@@ -31,14 +31,12 @@ const expressions: (readonly [where: string, expr: string])[] = [
 
 describeWithServers('the metrics of the running apps', () => {
   const exported: Exported = new Map();
-  let system: System;
-  let receiver: Receiver;
+  const receiver = running(startReceiver);
+  const system = runningSystem(() => ({ receivers: [receiver], firstRunWithin: 100 }));
   /** All string literals of the sources, for values of labels that only appear when something is broken. */
   let sources = '';
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    system = await startSystem({ receivers: [receiver], firstRunWithin: 100 });
     const client = await system.as();
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url() });
     await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
@@ -74,22 +72,16 @@ describeWithServers('the metrics of the running apps', () => {
     addSamples(exported, text);
 
     // The metric that reports others appears with the first one that cannot be collected.
-    const administrator = new pg.Client({ connectionString: system.database.adminUrl });
-    await administrator.connect();
-    await administrator.query('alter table custom_field.outbox rename to away');
-    addSamples(exported, await scrape());
-    await administrator.query('alter table custom_field.away rename to outbox');
-    await administrator.end();
+    await withClient(system.database.adminUrl, async (administrator) => {
+      await administrator.query('alter table custom_field.outbox rename to away');
+      addSamples(exported, await scrape());
+      await administrator.query('alter table custom_field.away rename to outbox');
+    });
 
     for await (const file of glob('{gateway,services/*,shared/*}/src/**/*.ts', { cwd: ROOT })) {
       sources += readFileSync(path.join(ROOT, file), 'utf8');
     }
   });
-  afterAll(async () => {
-    await system.stop();
-    await receiver.stop();
-  });
-
   /** The labels of a metric and their known values; `undefined` if nothing has this name. */
   function labelsOf(metric: string): Map<string, Set<string>> | undefined {
     const ofPrometheus = OF_PROMETHEUS.find(([name]) => name === metric)?.[1];
@@ -158,17 +150,16 @@ describeWithServers('the metrics of the running apps', () => {
     await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 1$/m);
 
     // The role may not connect any more, to this database only.
-    const administrator = new pg.Client({ connectionString: system.database.adminUrl });
-    await administrator.connect();
-    const { rows } = await administrator.query<{ name: string }>('select current_database() as name');
-    const database = rows[0]?.name ?? '';
-    await administrator.query(`revoke connect on database ${database} from public, tocsin_catalog`);
-    await administrator.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name like 'tocsin-catalog%'`);
-    await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 0$/m);
-    await seen('catalog', /^tocsin_consumer_active\{queue="catalog.replicas",app="catalog"\} 1$/m);
-    await administrator.query(`grant connect on database ${database} to tocsin_catalog`);
-    await administrator.end();
+    await withClient(system.database.adminUrl, async (administrator) => {
+      const { rows } = await administrator.query<{ name: string }>('select current_database() as name');
+      const database = rows[0]?.name ?? '';
+      await administrator.query(`revoke connect on database ${database} from public, tocsin_catalog`);
+      await administrator.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name like 'tocsin-catalog%'`);
+      await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 0$/m);
+      await seen('catalog', /^tocsin_consumer_active\{queue="catalog.replicas",app="catalog"\} 1$/m);
+      await administrator.query(`grant connect on database ${database} to tocsin_catalog`);
+    });
     await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 1$/m);
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { urlForRole } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
-import pg from 'pg';
+import { withClient } from '../databases.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { namedDatabases } from '../migrate/named-databases.ts';
@@ -25,15 +25,8 @@ function urlOf(database: string): string {
   return url.href;
 }
 
-async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = async (url: string, statement: string): Promise<Record<string, unknown>[]> =>
+  withClient(url, async (client) => (await client.query<Record<string, unknown>>(statement)).rows);
 
 /** Runs the migration; returns the lines that it prints. */
 async function migrated(env: Record<string, string>): Promise<string[]> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { APP_NAMES, APPS } from '../apps.ts';
+import { withDatabase } from '../databases.ts';
 import { readSchemaBaseline } from '../verification/compat/schema-baseline.ts';
 import { lastRelease } from '../verification/compat/last-release.ts';
 
@@ -59,16 +60,14 @@ testSinceRelease('no migration since the last release lets the processes that ru
     const { name: schema, migrations } = APPS[app].schema;
     const only = new Set(Object.keys(released[schema] ?? {}));
     await migrate({ url: database.adminUrl, schema, migrations, only });
-    const knex = openDatabase({ url: database.adminUrl, schema, application: 'test', poolSize: 1 });
-    try {
+    const opened = openDatabase({ url: database.adminUrl, schema, application: 'test', poolSize: 1 });
+    await withDatabase(opened, async (knex) => {
       for (const name of await listMigrations(migrations)) {
         const file = `${name}.ts`;
         const found = only.has(file) ? [] : await problemsOf(knex, path.join(migrations, file));
         if (found.length > 0) problems[`${schema}/${file}`] = found;
       }
-    } finally {
-      await knex.destroy();
-    }
+    });
   }
   expect(problems).toEqual({});
 });

@@ -1,38 +1,35 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { listMigrations, migrate } from '@tocsin/postgres';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import pg from 'pg';
 import { APPS } from '../apps.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem, temporaryFolder } from './running.ts';
 
 const { name: schema, migrations } = APPS.incident.schema;
 const MIGRATION = '29990101000000_alter';
 
 describeWithBroker('a migration while the system runs and a backup reads', () => {
-  let system: System;
-  let folder: string;
-  let reader: pg.Client;
+  const system = runningSystem();
+  const folder = temporaryFolder();
+  const reader = running(
+    async () => {
+      const client = new pg.Client({ connectionString: system.database.adminUrl, application_name: 'test-backup' });
+      await client.connect();
+      return client;
+    },
+    async (client) => client.end(),
+  );
 
   beforeAll(async () => {
-    system = await startSystem();
-    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-migrations-'));
     for (const name of await listMigrations(migrations)) {
-      await symlink(path.join(migrations, `${name}.ts`), path.join(folder, `${name}.ts`));
+      await symlink(path.join(migrations, `${name}.ts`), path.join(folder.path, `${name}.ts`));
     }
     await writeFile(
-      path.join(folder, `${MIGRATION}.ts`),
+      path.join(folder.path, `${MIGRATION}.ts`),
       `export const up = async (knex) => { await knex.raw('alter table incidents add column note text'); };`,
     );
-    reader = new pg.Client({ connectionString: system.database.adminUrl, application_name: 'test-backup' });
-    await reader.connect();
-  });
-  afterAll(async () => {
-    await reader.end();
-    await system.stop();
-    await rm(folder, { recursive: true });
   });
 
   test('fails no request, and ends after the backup', async () => {
@@ -43,7 +40,7 @@ describeWithBroker('a migration while the system runs and a backup reads', () =>
 
     const messages: string[] = [];
     const onWait = (message: string) => messages.push(message);
-    const migration = migrate({ url: system.database.url(schema), schema, migrations: folder }, { onWait });
+    const migration = migrate({ url: system.database.url(schema), schema, migrations: folder.path }, { onWait });
     const read = async () => (await client.get('/api/v1/incidents')).status;
     const statuses = new Set<number>();
     // Some of these wait behind the migration, until it gives up.

@@ -1,17 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually, findChromium } from '@tocsin/testing';
 import type { ApiDescription } from '../../gateway/src/description.ts';
 import { launchBrowser, openReference } from './browser.ts';
 import { examplesOf, sendExample } from './examples.ts';
-import { type SampleWorkspace, startSampleWorkspace } from './sample-workspace.ts';
+import { startSampleWorkspace } from './sample-workspace.ts';
+import { running } from './running.ts';
 
-let sample: SampleWorkspace;
-beforeAll(async () => {
-  sample = await startSampleWorkspace();
-}, 180_000);
-afterAll(async () => sample.stop());
+const sample = running(startSampleWorkspace);
 
 test('make receiver receives the webhooks of the sample workspace, and checks their signatures', async () => {
   const receiver = await sample.startReceiver();

@@ -1,32 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Client, eventually, httpClient, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
-import { processesWith, type RunningCommand } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { processesWith } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
 import { type MixedLoad, startMixedLoad } from './mixed-load.ts';
+import { running, runningCommand } from './running.ts';
 
 const CLIENTS = 4;
 /** Milliseconds for a process to stop and another one to be ready, on a busy machine. */
 const RESTART = { within: 60_000 };
 
 describeWithServers('two processes of each app', () => {
-  let harness: LocalHarness;
-  let receiver: Receiver;
-  let command: RunningCommand;
-  let token: string;
-  /** A token of the workspace with a webhook, whose receiver gets at most ten requests a minute. */
-  let watchedToken: string;
-  const loads: MixedLoad[] = [];
-
-  beforeAll(async () => {
-    harness = await localHarness(undefined, 2);
-    receiver = await startReceiver();
+  const harness = running(async () => localHarness(undefined, 2));
+  const receiver = running(startReceiver);
+  const command = runningCommand(async () => {
     await writeFile(path.join(harness.folder, 'ca.pem'), receiver.ca);
-    command = harness.start({
+    return harness.start({
       ...BUSY_MACHINE,
       REPLICAS: '2',
       DRAIN_SECONDS: '2',
@@ -35,19 +28,18 @@ describeWithServers('two processes of each app', () => {
       NODE_EXTRA_CA_CERTS: path.join(harness.folder, 'ca.pem'),
       WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),
     });
-    await command.ready();
+  });
+  let token: string;
+  /** A token of the workspace with a webhook, whose receiver gets at most ten requests a minute. */
+  let watchedToken: string;
+  const loads: MixedLoad[] = [];
+
+  beforeAll(async () => {
     token = await harness.workspace('busy');
     watchedToken = await harness.workspace('watched');
     const { body } = await watched().post('/api/v1/settings/webhooks', { url: receiver.url('/hook') });
     await watched().post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
     receiver.requests.length = 0;
-  });
-
-  afterAll(async () => {
-    command.signal('SIGTERM');
-    await command.ended();
-    await receiver.stop();
-    await harness.remove();
   });
 
   afterEach(async () => {

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import type { ApiDescription } from '../../gateway/src/description.ts';
 import { APPS, SERVICE_NAMES } from '../apps.ts';
 import { ROOT } from '../environment.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { startSystem } from '../verification/systems/system.ts';
+import { running } from './running.ts';
 
 /** Two operations of the catalog; the gateway is of a release that had neither. */
 const NEW_PATH = '/api/v1/configuration/service-tiers';
@@ -32,13 +33,10 @@ async function olderDescriptions(): Promise<Record<string, ApiDescription>> {
 }
 
 describeWithServers('a gateway that is older than a service', () => {
-  let system: System;
-  let client: Client;
-  beforeAll(async () => {
-    system = await startSystem({ gateway: { descriptions: await olderDescriptions(), descriptionTiming: READS } });
-    client = await system.as();
-  });
-  afterAll(async () => system.stop());
+  const system = running(async () =>
+    startSystem({ gateway: { descriptions: await olderDescriptions(), descriptionTiming: READS } }),
+  );
+  const client = running(async () => system.as());
 
   const documented = async () => (await client.get('/api/v1/openapi.json')).body.paths as Record<string, unknown>;
 
@@ -55,14 +53,14 @@ describeWithServers('a gateway that is older than a service', () => {
     await system.stopApp('gateway');
     await system.stopApp('catalog');
     await system.startApp('gateway');
-    client = await system.as();
-    expect((await client.get(NEW_PATH)).status).toBe(404);
+    const another = await system.as();
+    expect((await another.get(NEW_PATH)).status).toBe(404);
     expect(await documented()).not.toHaveProperty([NEW_PATH]);
-    expect((await client.get('/api/v1/teams')).status).toBe(503);
-    expect((await client.get('/api/v1/incidents')).status).toBe(200);
+    expect((await another.get('/api/v1/teams')).status).toBe(503);
+    expect((await another.get('/api/v1/incidents')).status).toBe(200);
 
     await system.startApp('catalog');
-    await eventually(async () => (await client.get(NEW_PATH)).status === 200, SOON);
+    await eventually(async () => (await another.get(NEW_PATH)).status === 200, SOON);
     await eventually(async () => Object.hasOwn(await documented(), NEW_PATH), SOON);
   });
 });

@@ -1,48 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Environment } from '@tocsin/runtime';
-import { type Client, eventually, type FakeSlack, httpClient, startSlack } from '@tocsin/testing';
+import { eventually, httpClient, startSlack } from '@tocsin/testing';
 import { findInstance } from '../data-dir.ts';
 import { freePorts } from '../ports.ts';
-import { type AdminCommand, adminCommand } from '../verification/systems/admin-command.ts';
-import { runCommand, type RunningCommand } from '../verification/systems/commands.ts';
+import { startParts } from '../start-parts.ts';
+import { adminCommand } from '../verification/systems/admin-command.ts';
+import { runCommand } from '../verification/systems/commands.ts';
 
-/** What `make start` gives, with a Slack of its own. */
-export interface SampleWorkspace {
-  folder: string;
-  url: string;
-  token: string;
-  /** Sends requests with the token. */
-  client: Client;
-  admin: AdminCommand;
-  /** The settings by which commands reach the instance. */
-  env: Environment;
-  /** Starts `make receiver`, and waits until the sample webhook is active. */
-  startReceiver(): Promise<RunningCommand>;
-  /** Connects the workspace to the Slack. */
-  connectSlack(): Promise<void>;
-  /** Begins a session, which examples name. */
-  signIn(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type SampleWorkspace = Awaited<ReturnType<typeof startSampleWorkspace>>;
 
-export async function startSampleWorkspace(): Promise<SampleWorkspace> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-examples-'));
-  const slack: FakeSlack = await startSlack();
-  const [port = 0, receiverPort = 0] = await freePorts(2);
-  const settings = { TOCSIN_DATA_DIR: folder, PORT: String(port), RECEIVER_PORT: String(receiverPort) };
-  const started = [runCommand('embedded/main.ts', { ...settings, SLACK_API_URL: slack.url })];
-  const stop = async () => {
-    for (const command of started.reverse()) {
-      command.signal('SIGTERM');
-      await command.ended();
-    }
-    await slack.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    const [instance] = started as [RunningCommand];
+/** Starts what `make start` gives, with a Slack of its own. */
+export const startSampleWorkspace = async () =>
+  startParts(async (closing, stop) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-examples-'));
+    closing.push(async () => rm(folder, { recursive: true, force: true }));
+    const slack = await startSlack();
+    closing.push(slack.stop);
+    const [port = 0, receiverPort = 0] = await freePorts(2);
+    const settings = { TOCSIN_DATA_DIR: folder, PORT: String(port), RECEIVER_PORT: String(receiverPort) };
+    const run = (script: string, env: Record<string, string>) => {
+      const command = runCommand(script, env);
+      closing.push(async () => {
+        command.signal('SIGTERM');
+        await command.ended();
+      });
+      return command;
+    };
+    const instance = run('embedded/main.ts', { ...settings, SLACK_API_URL: slack.url });
     await instance.ready();
     const token = /^token +(tcs_\w+)$/m.exec(instance.output())?.[1] ?? '';
     const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
@@ -51,19 +36,23 @@ export async function startSampleWorkspace(): Promise<SampleWorkspace> {
       folder,
       url: `http://localhost:${port}`,
       token,
+      /** Sends requests with the token. */
       client,
       admin,
+      /** The settings by which commands reach the instance. */
       env: (await findInstance(folder))?.env ?? {},
+      /** Starts `make receiver`, and waits until the sample webhook is active. */
       startReceiver: async () => {
-        const receiver = runCommand('receiver/main.ts', { TOCSIN_DATA_DIR: folder });
-        started.push(receiver);
+        const receiver = run('receiver/main.ts', { TOCSIN_DATA_DIR: folder });
         await eventually(() => receiver.output().includes('is active'), { within: 60_000 });
         return receiver;
       },
+      /** Connects the workspace to the Slack. */
       connectSlack: async () => {
         const template = ['--channel-template', 'inc-{id}-{short_title}'];
         await admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token, ...template);
       },
+      /** Begins a session, which examples name. */
       signIn: async () => {
         const link = await admin('login-link', '--workspace', 'acme', '--email', 'demo@acme.example');
         const [, linkToken = ''] = String(link.url).split('#');
@@ -73,8 +62,4 @@ export async function startSampleWorkspace(): Promise<SampleWorkspace> {
       },
       stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
+  });

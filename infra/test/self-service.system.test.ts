@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import pg from 'pg';
 import { describeWithServers } from '@tocsin/testing/suites';
+import { withClient } from '../databases.ts';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const USERS = '/api/v1/settings/users';
 
 describeWithServers('a workspace that is run through its API', () => {
-  let system: System;
-  let client: Awaited<ReturnType<System['as']>>;
-  beforeAll(async () => {
-    system = await startSystem({ settings: BUSY_MACHINE });
-    client = await system.as({ role: 'owner' });
-  });
-  afterAll(async () => system.stop());
+  const system = runningSystem(() => ({ settings: BUSY_MACHINE }));
+  const client = running(async () => system.as({ role: 'owner' }));
 
   test('invites a user, who is at once known to all services, and no longer when deactivated', async () => {
     const created = await client.post(USERS, { email: 'ana@acme.example', name: 'Ana', seat: 'responder' });
@@ -101,21 +96,16 @@ describeWithServers('a workspace that is run through its API', () => {
 
   test('sees that a create with a key is in progress', async () => {
     const mine = await system.as({ workspace: 'keys', role: 'owner' });
-    const blocker = new pg.Client({ connectionString: system.database.adminUrl });
-    await blocker.connect();
-    await blocker.query('begin; select workspace_id from incident.incident_counters for update');
-    const create = mine.post('/api/v1/incidents', { title: 'Slow' }, { 'Idempotency-Key': 'slow' });
     const lookUp = async () => (await mine.get('/api/v1/idempotency-keys/slow')).body.idempotency_key;
-    const running = await eventually(async () => lookUp());
-    expect(running).toMatchObject({
-      state: 'in_progress',
-      operation: 'createIncident',
-      status: null,
-      resource_path: null,
+    const create = await withClient(system.database.adminUrl, async (blocker) => {
+      await blocker.query('begin; select workspace_id from incident.incident_counters for update');
+      const slow = mine.post('/api/v1/incidents', { title: 'Slow' }, { 'Idempotency-Key': 'slow' });
+      const claimed = { state: 'in_progress', operation: 'createIncident', status: null, resource_path: null };
+      expect(await eventually(async () => lookUp())).toMatchObject(claimed);
+      await blocker.query('rollback');
+      return slow;
     });
-    await blocker.query('rollback');
-    await blocker.end();
-    const { incident } = (await create).body;
+    const { incident } = create.body;
     expect(await lookUp()).toMatchObject({ state: 'completed', resource_path: `/api/v1/incidents/${incident.id}` });
   });
 

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
+import { beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { createPast, MANY, PEOPLE, TEAMS } from '../verification/sources/data.ts';
 import { fillDispatch } from '../verification/sources/dispatch.ts';
@@ -11,8 +10,8 @@ import type { FakeApi } from '../verification/sources/fake-api.ts';
 import { OPSGENIE_ENV, startOpsgenie } from '../verification/sources/opsgenie.ts';
 import { PAGERDUTY_ENV, startPagerDuty } from '../verification/sources/pagerduty.ts';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
+import { running, runningSystem, temporaryFolder } from './running.ts';
 
 /** Incidents of each source; with a size of one's own, what the commands print is shown. */
 const { TOCSIN_TEST_HISTORY: OWN_SIZE } = process.env;
@@ -21,13 +20,10 @@ const past = createPast(SIZE);
 const MINUTES = 60_000;
 
 describeWithServers('a history that moves', () => {
-  let system: System;
-  let client: Client & { token: string };
-  let folder: string;
+  const system = runningSystem(() => ({ settings: { ...BUSY_MACHINE, DEFAULT_WORKSPACE: 'acme' } }));
+  const client = running(async () => system.as());
+  const folder = temporaryFolder();
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'tocsin-import-'));
-    system = await startSystem({ settings: { ...BUSY_MACHINE, DEFAULT_WORKSPACE: 'acme' } });
-    client = await system.as();
     // Some people are here under the address that they have there, in another case of letters.
     for (const { email, name } of PEOPLE.slice(0, 6))
       await client.post('/api/v1/settings/users', { name, email: email.replace('person', 'Person'), role: 'member' });
@@ -36,16 +32,21 @@ describeWithServers('a history that moves', () => {
     await client.post('/api/v1/custom-fields', { name: 'Cause', field_type: 'multi_select', config: { options } });
     await client.post('/api/v1/custom-fields', { name: 'Urgency', field_type: 'string' });
   });
-  afterAll(async () => {
-    await system.stop();
-    await rm(folder, { recursive: true });
-  });
 
   /** Fetches with the faults of an API; the command is killed in the middle, and starts again. */
   async function fetchInTwo(start: () => Promise<FakeApi>, source: string, env: TocsinSettings) {
     const api = await start();
     try {
-      const args = ['import', source, 'fetch', path.join(folder, source), '--url', api.url, '--since', '2020-01-01'];
+      const args = [
+        'import',
+        source,
+        'fetch',
+        path.join(folder.path, source),
+        '--url',
+        api.url,
+        '--since',
+        '2020-01-01',
+      ];
       const first = startTocsin(env, args);
       await eventually(() => api.counts.requests > 60);
       first.kill('SIGKILL');
@@ -63,7 +64,8 @@ describeWithServers('a history that moves', () => {
   const answersOf = (source: string) => (source === 'opsgenie' ? SIZE - 1 : SIZE);
 
   const show = (args: readonly string[], text: string) => {
-    if (OWN_SIZE !== undefined) process.stdout.write(`$ tocsin ${args.join(' ').replaceAll(folder, '.')}\n${text}\n`);
+    if (OWN_SIZE !== undefined)
+      process.stdout.write(`$ tocsin ${args.join(' ').replaceAll(folder.path, '.')}\n${text}\n`);
   };
 
   async function run(env: TocsinSettings, ...args: string[]) {
@@ -79,9 +81,9 @@ describeWithServers('a history that moves', () => {
     source: string,
     { severities, open }: { severities: Record<string, string>; open: readonly string[] },
   ) {
-    const env = { TOCSIN_URL: system.url, TOCSIN_TOKEN: client.token, TOCSIN_CONFIG_DIR: folder };
-    const files = path.join(folder, source);
-    const mapping = path.join(folder, `${source}.json`);
+    const env = { TOCSIN_URL: system.url, TOCSIN_TOKEN: client.token, TOCSIN_CONFIG_DIR: folder.path };
+    const files = path.join(folder.path, source);
+    const mapping = path.join(folder.path, `${source}.json`);
     const args = ['import', source, 'plan', files, '--propose', mapping];
     const unmapped = await runTocsin(env, args);
     show(args, `${unmapped.stdout.slice(0, 6_000)}${unmapped.stderr}(exit ${unmapped.code})`);
@@ -161,7 +163,7 @@ describeWithServers('a history that moves', () => {
       try {
         await fillDispatch(database.adminUrl, past);
         const env = { DISPATCH_DATABASE_URL: database.adminUrl };
-        const args = ['dispatch', 'fetch', path.join(folder, 'dispatch'), '--organization', 'acme'];
+        const args = ['dispatch', 'fetch', path.join(folder.path, 'dispatch'), '--organization', 'acme'];
         expect(await run(env, ...args)).toMatchObject({ incidents: SIZE });
         expect(await run(env, ...args)).toMatchObject({ incidents: SIZE, fetched: 0 });
       } finally {

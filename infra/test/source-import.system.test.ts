@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { behave, type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { behave, eventually, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const document = behave.answer(
   200,
@@ -10,19 +10,9 @@ const document = behave.answer(
 );
 
 describeWithServers('a timeline imported through the gateway', () => {
-  let system: System;
-  let receiver: Receiver;
-  let client: Client;
-
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    system = await startSystem({ receivers: [receiver] });
-    client = await system.as();
-  });
-  afterAll(async () => {
-    await system.stop();
-    await receiver.stop();
-  });
+  const receiver = running(startReceiver);
+  const system = runningSystem(() => ({ receivers: [receiver] }));
+  const client = running(async () => system.as());
 
   const declare = async () =>
     client.post('/api/v1/incidents', {

@@ -1,10 +1,11 @@
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import type { System } from '../verification/systems/system.ts';
+import { runningSystem } from './running.ts';
 
 const IMPORTS = '/api/v1/imports/incidents';
 const EXPORTS = '/api/v1/exports/incidents';
@@ -12,9 +13,7 @@ const EXPORTS = '/api/v1/exports/incidents';
 type Line = Record<string, unknown> & { kind: string };
 
 describeWithServers('a workspace that moves', () => {
-  let system: System;
-  beforeAll(async () => void (system = await startSystem({ settings: BUSY_MACHINE })));
-  afterAll(async () => system.stop());
+  const system = runningSystem(() => ({ settings: BUSY_MACHINE }));
 
   const linesOf = async (client: Client): Promise<Line[]> =>
     (await client.get(EXPORTS)).text

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
+import { eventually, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { running, runningSystem } from './running.ts';
 
 const HOUR = 3_600_000;
 
@@ -11,21 +11,10 @@ describeWithServers('different clocks cause no lost and no additional webhooks',
     ['the webhook service is an hour ahead', HOUR],
     ['the webhook service is an hour behind', -HOUR],
   ])('%s', (_what, skew) => {
-    let system: System;
-    let receiver: Receiver;
-    let client: Client;
-    beforeAll(async () => {
-      receiver = await startReceiver();
-      system = await startSystem({
-        receivers: [receiver],
-        webhookClock: { now: () => new Date(Date.now() + skew).toISOString() },
-      });
-      client = await system.as();
-    });
-    afterAll(async () => {
-      await system.stop();
-      await receiver.stop();
-    });
+    const receiver = running(startReceiver);
+    const webhookClock = { now: () => new Date(Date.now() + skew).toISOString() };
+    const system = runningSystem(() => ({ receivers: [receiver], webhookClock }));
+    const client = running(async () => system.as());
 
     const declare = async (title: string) => {
       const { status, body } = await client.post('/api/v1/incidents', { title });
