@@ -98,7 +98,7 @@ test('a client that does not send its headers is disconnected', async () => {
   const gateway = await open({});
   const slow = connectTo(gateway);
   slow.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
-  await eventually(() => slow.received.startsWith('HTTP/1.1 408 '), { within: 20_000 });
+  await eventually(() => slow.received.startsWith('HTTP/1.1 408 '));
 });
 
 test('responses are not compressed, whatever the client accepts', async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const command of started) command.signal('SIGKILL');
   await Promise.all(started.map(async (command) => command.ended()));
-  await eventually(async () => (await processesWith('postgres', folder)).size === 0, { within: 20_000 });
+  await eventually(async () => (await processesWith('postgres', folder)).size === 0);
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -130,7 +130,7 @@ describe('a backup of make start', () => {
     expect((await stat(inFolder('running.backup'))).mode & 0o777).toBe(0o600);
     expect(await readAll(client)).toEqual(before);
     await instance.stop();
-  }, 180_000);
+  });
 
   test('replaces no other file, unless it is told', async () => {
     expect(await errorOf(backup('original', 'running.backup'))).toMatch(/running\.backup exists: .*FORCE=1$/);
@@ -182,7 +182,7 @@ describe('a backup of make start', () => {
     } finally {
       await copy.stop();
     }
-  }, 180_000);
+  });
 
   test('is not restored over other data, unless they are kept aside', async () => {
     expect(await errorOf(restore('copy', 'running.backup'))).toMatch(/copy has data: .*FORCE=1/);
@@ -196,7 +196,7 @@ describe('a backup of make start', () => {
     const copy = await start('copy');
     expect(await readAll(copy.client)).toEqual(before);
     await copy.stop();
-  }, 180_000);
+  });
 });
 
 describe('a file that cannot be restored', () => {
@@ -244,7 +244,7 @@ describe('a file that cannot be restored', () => {
 
   test('leaves a restore that was killed: refused, with the way out', async () => {
     const killed = restore('killed', 'running.backup');
-    await eventually(() => /^PostgreSQL +\d+\.\d s$/m.test(killed.output()), { within: 60_000 });
+    await eventually(() => /^PostgreSQL +\d+\.\d s$/m.test(killed.output()));
     killed.signal('SIGKILL');
     await killed.ended();
     expect(existsSync(inFolder('killed/restore-unfinished.json'))).toBe(true);
@@ -255,5 +255,5 @@ describe('a file that cannot be restored', () => {
     const instance = await start('killed');
     expect((await instance.client.get('/api/v1/incidents')).body.incidents).toHaveLength(4);
     await instance.stop();
-  }, 180_000);
+  });
 });

@@ -8,13 +8,13 @@ import { running, runningCommand, runningSystem } from './running.ts';
 const INCIDENTS = '/api/v1/incidents';
 
 /** Waits until the provisioning of an incident has ended. */
-const provisioned = async (client: Client, id: number, within = 40_000) =>
+const provisioned = async (client: Client, id: number) =>
   eventually(
     async () => {
       const { body } = await client.get(`${INCIDENTS}/${id}/provisioning`);
       return ['pending', 'running'].includes(body.provisioning.status) ? undefined : body.provisioning;
     },
-    { within, what: 'the end of the provisioning' },
+    { what: 'the end of the provisioning' },
   );
 
 describeWithServers('an incident with a channel, through all five apps', () => {
@@ -114,7 +114,7 @@ describeWithServers('a service that is killed after it created a channel and bef
         const answer = await client.get(`${INCIDENTS}/${body.incident.id}/provisioning`);
         return answer.body.provisioning?.status === 'succeeded' ? answer.body.provisioning : undefined;
       },
-      { within: 90_000, what: 'the provisioning after the restart' },
+      { what: 'the provisioning after the restart' },
     );
     expect(done.steps[0]).toMatchObject({ key: 'slack_channel', attempts: 2 });
     expect(slack.channels).toHaveLength(1);

@@ -83,7 +83,7 @@ describe('the packed packages for clients', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await installPackages();
-  }, 180_000);
+  });
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
   test('contain plain JavaScript and nothing of the sources', async () => {

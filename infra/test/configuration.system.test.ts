@@ -77,6 +77,6 @@ describeWithServers('the configuration of a workspace', () => {
     await system.stopApp('catalog');
     expect((await client.get(PATH)).status).toBe(503);
     await system.startApp('catalog');
-    await eventually(async () => (await client.get(PATH)).status === 200, { within: 20_000 });
+    await eventually(async () => (await client.get(PATH)).status === 200);
   });
 });

@@ -75,7 +75,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const { user } = (await client.get('/api/v1/me')).body;
     await client.post('/api/v1/teams/1/members', { user_id: user.id, role: 'lead' });
     browser = await launchBrowser();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser.close();
     await system.stop();
@@ -121,28 +121,24 @@ describeWithServersAndBrowser('the console in a browser', () => {
     test.each([
       ['wide', WIDE],
       ['narrow', NARROW],
-    ] as const)(
-      'every screen, %s, is accessible, fits, and has no errors',
-      async (width, viewport) => {
-        const page = await open('/', { colorScheme, viewport, reducedMotion: 'reduce' });
-        for (const screen of Object.keys(SCREENS) as Screen[]) {
-          await show(page, screen);
-          expect({ screen, findings: await findings(page) }).toEqual({ screen, findings: [] });
-          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-          expect({ screen, overflow }).toEqual({ screen, overflow: 0 });
-          if (width === 'wide') expect({ screen, scrolling: await scrolling(page) }).toEqual({ screen, scrolling: [] });
-          const isShown = SHOWN.some((each) => each.join() === [screen, colorScheme, width].join());
-          if (isShown && process.env['TOCSIN_PICTURES'] === '1') {
-            await mkdir(PICTURES, { recursive: true });
-            await page.screenshot({ path: path.join(PICTURES, `${screen}-${colorScheme}-${width}.png`) });
-          }
+    ] as const)('every screen, %s, is accessible, fits, and has no errors', async (width, viewport) => {
+      const page = await open('/', { colorScheme, viewport, reducedMotion: 'reduce' });
+      for (const screen of Object.keys(SCREENS) as Screen[]) {
+        await show(page, screen);
+        expect({ screen, findings: await findings(page) }).toEqual({ screen, findings: [] });
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        expect({ screen, overflow }).toEqual({ screen, overflow: 0 });
+        if (width === 'wide') expect({ screen, scrolling: await scrolling(page) }).toEqual({ screen, scrolling: [] });
+        const isShown = SHOWN.some((each) => each.join() === [screen, colorScheme, width].join());
+        if (isShown && process.env['TOCSIN_PICTURES'] === '1') {
+          await mkdir(PICTURES, { recursive: true });
+          await page.screenshot({ path: path.join(PICTURES, `${screen}-${colorScheme}-${width}.png`) });
         }
-        // The one screen that is not there is an error for the browser.
-        expect(opened.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
-        expect([...opened.origins]).toEqual([origin]);
-      },
-      300_000,
-    );
+      }
+      // The one screen that is not there is an error for the browser.
+      expect(opened.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+      expect([...opened.origins]).toEqual([origin]);
+    });
   });
 
   test('the dialogues are accessible', async () => {

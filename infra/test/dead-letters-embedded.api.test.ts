@@ -65,7 +65,7 @@ test('dead letters of an instance without RabbitMQ can be listed, shown, replaye
   );
   const names = ['one', 'two', 'three'];
   await publisher.transaction(async (trx) => outbox(trx).add(...names.map(userChanged)));
-  await eventually(async () => (await waiting()) === 3, { within: 20_000, what: 'three dead letters' });
+  await eventually(async () => (await waiting()) === 3, { what: 'three dead letters' });
 
   const shown = await run('show', '--queue', queue.name, '--most', '2');
   expect(shown.dead_letters).toHaveLength(2);

@@ -89,7 +89,7 @@ describeWithBroker('dead letters', () => {
       expect(await list({ TOCSIN_DATA_DIR: folder.path })).toEqual({
         outcome:
           `no broker is named, and no instance runs on ${folder.path}: start one (make services), ` +
-          'name its data folder.path (TOCSIN_DATA_DIR), or set AMQP_URL as the services have it',
+          'name its data folder (TOCSIN_DATA_DIR), or set AMQP_URL as the services have it',
         lines: [],
       });
     });
@@ -187,7 +187,7 @@ describeWithOwnRabbitMq('dead letters on a broker that limits deliveries', () =>
       handled.push(body.toString());
       return disposition;
     });
-    await eventually(() => broker.connected, { within: 30_000 });
+    await eventually(() => broker.connected);
     const messages = ['one', 'two'].map((body) => ({ id: randomUUID(), type: 'incident.created', body }));
     await broker.publish(messages);
     await eventually(async () => (await run('list')).dead_letters[queue.name] === 2);

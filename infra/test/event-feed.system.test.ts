@@ -24,7 +24,7 @@ describeWithServers('the event feed', () => {
         cursor = body.pagination.next_cursor;
         return events.length >= count;
       },
-      { what: `${count} events in the feed`, within: 20_000 },
+      { what: `${count} events in the feed` },
     );
     return { events, cursor };
   }

@@ -32,7 +32,6 @@ describeWithServers('waiting readers of the event feed', () => {
   const receives = async (reader: StreamReader, titles: readonly (string | undefined)[]) => {
     await eventually(() => reader.messages.length >= titles.length, {
       what: `${titles.length} events`,
-      within: 20_000,
     });
     expect(titlesIn(reader)).toEqual(titles);
   };

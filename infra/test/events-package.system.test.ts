@@ -78,7 +78,7 @@ describe('the packed package of the events', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await installPackage();
-  }, 180_000);
+  });
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
   test('contains plain JavaScript, types, schemas, licence and nothing else', async () => {
@@ -156,7 +156,7 @@ describe('the packed package of the events', () => {
           if (program.exitCode !== null) throw new Error(output);
           return output.split('\n').includes(line);
         },
-        { within: 60_000, what: line },
+        { what: line },
       );
     /** The program prints a line before it commits. */
     const stores = async (incidents: { reference: string; title: string }[]) =>

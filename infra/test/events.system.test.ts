@@ -9,7 +9,6 @@ import { running, runningSystem } from './running.ts';
 describeWithServers('a consumer on the exchange', () => {
   const received: Envelope[] = [];
   const system = runningSystem();
-  const client = running(async () => system.as());
   const connection = running(
     async () => connect(testServers().amqpUrl ?? ''),
     async (opened) => opened.close(),
@@ -30,6 +29,8 @@ describeWithServers('a consumer on the exchange', () => {
       { noAck: true },
     );
   });
+  // Afterwards, so that its workspace is among what is received.
+  const client = running(async () => system.as());
 
   const first = async (type: EventType) =>
     eventually(() => received.find((event) => event.type === type), { what: type });

@@ -20,7 +20,7 @@ import { running, runningCommand, runningPostgres } from './running.ts';
 const BURST = 7;
 /** Each test has a receiver on its own address: the limits of one do not slow the next. */
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
-const ALL = { within: 60_000, what: 'every event at its receiver' };
+const ALL = { what: 'every event at its receiver' };
 
 describeWithServersAndOwnRabbitMq('no event is lost', () => {
   const receivers: Receiver[] = [];
@@ -65,7 +65,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
         );
         return answer.status === 201 ? String(answer.body.incident.human_id) : undefined;
       },
-      { within: 90_000, what: 'an incident' },
+      { what: 'an incident' },
     );
 
   const referencesAt = (receiver: Receiver) =>
@@ -88,7 +88,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
     }
     await broker.start();
     await expectAll(receiver, declared);
-  }, 180_000);
+  });
 
   test('when the webhook service is killed while it sends', async () => {
     const { client, receiver } = await subscribe('senders', 1);
@@ -102,7 +102,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
     receiver.respond = () => behave.answer(204);
     // Its deliveries are due again when their leases have expired.
     await expectAll(receiver, declared);
-  }, 180_000);
+  });
 
   test('when Postgres is killed in the middle of a burst', async () => {
     const { client, receiver } = await subscribe('databases', 2);
@@ -113,7 +113,7 @@ describeWithServersAndOwnRabbitMq('no event is lost', () => {
     }
     expect(new Set(declared).size).toBe(BURST);
     await expectAll(receiver, declared);
-  }, 180_000);
+  });
 
   /** The process ID of the running server. */
   const postmaster = async (): Promise<number> =>

@@ -144,7 +144,7 @@ describeWithServers('the metrics of the running apps', () => {
     await connection.close();
     const metricsOf = async (name: AppName) => (await fetch(`${system.internalUrl(name)}/metrics`)).text();
     const seen = async (name: AppName, line: RegExp) =>
-      eventually(async () => line.test(await metricsOf(name)), { within: 20_000, what: String(line) });
+      eventually(async () => line.test(await metricsOf(name)), { what: String(line) });
     await seen('incident', /^tocsin_dead_letters_waiting\{queue="incident.feeds",app="incident"\} 1$/m);
     await seen('incident', /^tocsin_messages_consumed_total\{queue="incident.feeds",outcome="malformed",\S+ 1$/m);
     await seen('catalog', /^tocsin_dependency_up\{dependency="database",app="catalog"\} 1$/m);

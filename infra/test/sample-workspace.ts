@@ -44,7 +44,7 @@ export const startSampleWorkspace = async () =>
       /** Starts `make receiver`, and waits until the sample webhook is active. */
       startReceiver: async () => {
         const receiver = run('receiver/main.ts', { TOCSIN_DATA_DIR: folder });
-        await eventually(() => receiver.output().includes('is active'), { within: 60_000 });
+        await eventually(() => receiver.output().includes('is active'));
         return receiver;
       },
       /** Connects the workspace to the Slack. */

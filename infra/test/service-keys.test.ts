@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { SERVICE_CALLS } from '@tocsin/contracts';
-import { type Environment, generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
+import { generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
+import { rootKeys } from '../admin/root-keys.ts';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { deriveServiceKeys, KEY_HOLDERS, type KeyHolder } from '../service-keys.ts';
@@ -49,25 +50,24 @@ describe('the keys of a process', () => {
 });
 
 describe('npm run secret-keys', () => {
-  const run = async (words: string[], env: Environment = {}) =>
-    promisify(execFile)(process.execPath, ['infra/admin/secret-keys.ts', ...words], {
+  test('generates root keys', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['infra/admin/secret-keys.ts', 'generate'], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     });
+    expect([...parseSecretKeys(stdout.trim()).values()].map(({ length }) => length)).toEqual([32]);
+  });
 
-  test('generates root keys, and derives the keys of a process', async () => {
-    const { stdout: made } = await run(['generate']);
-    expect([...parseSecretKeys(made.trim()).values()].map(({ length }) => length)).toEqual([32]);
-    const { stdout: derived } = await run(['derive', 'webhook'], { TOCSIN_SECRET_KEYS: made.trim() });
-    expect(derived.trim()).toBe(deriveServiceKeys(made.trim(), 'webhook'));
+  test('derives the keys of a process', () => {
+    expect(rootKeys(['derive', 'webhook'], { TOCSIN_SECRET_KEYS: keys })).toBe(deriveServiceKeys(keys, 'webhook'));
   });
 
   test.each([
     ['no command', [], {}, 'usage: '],
     ['an unknown process', ['derive', 'nobody'], { TOCSIN_SECRET_KEYS: keys }, 'usage: '],
-    ['no keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: '' }, 'settings: TOCSIN_SECRET_KEYS: is not set'],
-    ['malformed keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: 'k' }, 'settings: TOCSIN_SECRET_KEYS: must be'],
-  ] as const)('reports %s', async (_what, words, env, message) => {
-    await expect(run([...words], env)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+    ['no keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: '' }, 'TOCSIN_SECRET_KEYS: is not set'],
+    ['malformed keys', ['derive', 'webhook'], { TOCSIN_SECRET_KEYS: 'k' }, 'TOCSIN_SECRET_KEYS: must be'],
+  ] as const)('reports %s', (_what, words, env, message) => {
+    expect(() => rootKeys(words, env)).toThrow(message);
   });
 });

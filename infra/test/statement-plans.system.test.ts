@@ -536,7 +536,7 @@ async function useChat(call: Calling): Promise<void> {
   const provisioning = '/api/v1/incidents/{id}/provisioning';
   await eventually(
     async () => (await call(`GET ${provisioning}`, { ids })).provisioning.status === 'succeeded' || undefined,
-    { within: 60_000, what: 'the channel' },
+    { what: 'the channel' },
   );
   await call(`POST ${provisioning}/retry`, { ids, status: 409 });
   const named = { mode: 'custom', name: 'war-room' };
@@ -593,7 +593,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     });
     for (const name of APP_NAMES) await system.stopApp(name);
     await fill();
-  }, 300_000);
+  });
 
   async function use(): Promise<void> {
     const client = await system.as({ role: 'owner' });

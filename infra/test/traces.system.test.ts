@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
-import { beforeAll, expect, test } from '@jest/globals';
-import { behave, eventually, httpClient, startReceiver } from '@tocsin/testing';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
-import { type ExportedSpan, startTraceCollector, traceTree } from './trace-collector.ts';
-import { running, runningCommand } from './running.ts';
+import type { RunningCommand } from '../verification/systems/commands.ts';
+import { BUSY_MACHINE, type LocalHarness, localHarness } from '../verification/systems/local-harness.ts';
+import { type ExportedSpan, startTraceCollector, type TraceCollector, traceTree } from './trace-collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CLIENT_SPAN = '00f067aa0ba902b7';
@@ -14,24 +14,34 @@ const CLIENT_SPAN = '00f067aa0ba902b7';
 const SECRET = 'zanzibar';
 
 describeWithServers('a trace across all processes', () => {
-  const collector = running(startTraceCollector);
-  const receiver = running(startReceiver);
-  const harness = running(localHarness);
-  const command = runningCommand(async () => {
+  let collector: TraceCollector;
+  let receiver: Receiver;
+  let harness: LocalHarness;
+  let command: RunningCommand;
+  let token: string;
+  let secret: string;
+
+  beforeAll(async () => {
+    collector = await startTraceCollector();
+    receiver = await startReceiver();
+    harness = await localHarness();
     const ca = path.join(harness.folder, 'ca.pem');
     await writeFile(ca, receiver.ca);
-    return harness.start({
+    command = harness.start({
       ...BUSY_MACHINE,
       ...collector.settings,
       NODE_EXTRA_CA_CERTS: ca,
       WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),
     });
-  });
-  let token: string;
-  let secret: string;
-
-  beforeAll(async () => {
+    await command.ready();
     token = await harness.workspace('acme');
+  });
+  afterAll(async () => {
+    command.signal('SIGKILL');
+    await command.ended();
+    await harness.remove();
+    await receiver.stop();
+    await collector.stop();
   });
 
   const ofTrace = () => collector.spans.filter(({ traceId }) => traceId === TRACE);
@@ -71,7 +81,7 @@ describeWithServers('a trace across all processes', () => {
       },
     );
     expect(status).toBe(201);
-    await eventually(() => named('attempt delivery').length === 2, { within: 30_000 });
+    await eventually(() => named('attempt delivery').length === 2);
     const requests = receiver.requests.slice(verifications);
     expect(requests.map(({ headers }) => headers['tracestate'])).toEqual([undefined, undefined]);
 

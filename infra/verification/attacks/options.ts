@@ -27,7 +27,8 @@ const FULL: Timing = {
 };
 const SHORT: Timing = {
   every: 200,
-  before: 400,
+  // Only the judgement of times needs it.
+  before: 0,
   attack: 1_000,
   grace: 1_000,
   during: 1_000,

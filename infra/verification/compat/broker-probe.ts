@@ -55,7 +55,7 @@ export async function openBrokerProbe(options: {
           // Only a queue that the old release does not know may wait for its consumer.
           return ofOld ? state.consumers > 0 && state.messages === 0 : state.consumers === 0 || state.messages === 0;
         };
-        await eventually(isConsumed, { within: 20_000, what: `the consumption of all messages in ${name}` });
+        await eventually(isConsumed, { what: `the consumption of all messages in ${name}` });
       }
     },
     takeDeadLetters: async () => {

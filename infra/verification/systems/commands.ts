@@ -56,7 +56,6 @@ export function runCommand(script: string, settings: Environment, outputFile?: s
     errors: () => errors,
     ready: async () => {
       const line = await eventually(() => child.exitCode !== null || (/^ready (\S+)$/m.exec(output()) ?? undefined), {
-        within: 90_000,
         what: 'the line with ready',
       });
       if (line === true) throw new Error(output());

@@ -68,7 +68,6 @@ describeWithRedis('a version that Redis did not accept, or lost', () => {
   const announced = async (workspaceId: number, version: number) =>
     eventually(async () => (await versions.read(['catalog'], workspaceId))[0] === version, {
       what: `version ${version}`,
-      within: 20_000,
     });
 
   test('is announced when Redis is back', async () => {

@@ -200,6 +200,5 @@ describe('while the chat', () => {
       }
       expect(channel.name).toBe(before);
     },
-    20_000,
   );
 });

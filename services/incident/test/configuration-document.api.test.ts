@@ -439,7 +439,7 @@ describe('at the same time', () => {
 test('the gateway is told later if it cannot be reached', async () => {
   const { id, client } = newWorkspace();
   await database('unannounced_configurations').insert({ workspace_id: id, version: 5 });
-  await eventually(async () => service.owners.announced.get(id) === 1, { within: 15_000 });
+  await eventually(async () => service.owners.announced.get(id) === 1);
   await eventually(
     async () =>
       (await database('unannounced_configurations').where({ workspace_id: id }).first('version')) === undefined,

@@ -107,7 +107,7 @@ test('an export that is imported into an empty workspace is exported the same', 
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 test('has the workspace in front, and a position after each 25 incidents, behind which it goes on', async () => {
   const { slug, client, results, lines } = await transferWorkspace(service);

@@ -84,7 +84,7 @@ describe('among thousands of incidents', () => {
   beforeAll(async () => {
     workspace = await configured();
     await fill(workspace, await workspace.define({ slug: 'note' }));
-  }, 300_000);
+  });
 
   const closed = (query: Query): Query => ({ ...query, status: 'closed' });
   const EVERY_500TH = [500, 1_000, 1_500, 2_000, 2_500, 3_000];

@@ -212,12 +212,12 @@ describe('the quota of storage', () => {
     await own('workspace_storage').update({ due_at: database.fn.now(), next_number: 0, counted_bytes: 0 });
     const measured = async () =>
       own('workspace_storage').whereNull('due_at').first<object | undefined>('written_bytes');
-    await eventually(measured, { what: 'a measurement after the deletions', within: 40_000 });
+    await eventually(measured, { what: 'a measurement after the deletions' });
     expect(await isAccepted()).toBe(false);
 
     await own('key_storage').update({ hour: database.raw(`hour - interval '26 hours'`) });
     expect(await sweepKeyStorage(database, 24)).toBe(false);
-    await eventually(isAccepted, { what: 'room after the keys have expired', within: 40_000 });
+    await eventually(isAccepted, { what: 'room after the keys have expired' });
   });
 
   test('is known to other processes, and finds room again after deletions', async () => {
@@ -233,12 +233,11 @@ describe('the quota of storage', () => {
         );
     await eventually(async () => ((await stored())?.written_bytes ?? 0) > MEBIBYTE, {
       what: 'the count',
-      within: 20_000,
     });
     for (const event of events) expect((await client.delete(event)).status).toBe(204);
     const isAccepted = async () => (await addEvent(client, path, large)).status === 201;
     expect(await isAccepted()).toBe(false);
-    await eventually(isAccepted, { what: 'a measurement', within: 40_000 });
+    await eventually(isAccepted, { what: 'a measurement' });
     const { measured_bytes: measured = 0 } = (await stored()) ?? {};
     expect(measured).toBeGreaterThan(0);
     expect(measured).toBeLessThan(200_000);

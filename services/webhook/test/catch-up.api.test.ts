@@ -36,9 +36,7 @@ test('what a stopped webhook has missed is in the feed from its last success on,
   receiver.respond = () => behave.answer(204);
   service.clock.toNextMinute();
   expect(await service.as().post(`${path}/verify`)).toMatchObject({ status: 200 });
-  await eventually(async () => (await deliveries(service)).every(({ status }) => status === 'succeeded'), {
-    within: 15_000,
-  });
+  await eventually(async () => (await deliveries(service)).every(({ status }) => status === 'succeeded'), {});
   const sent = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
 
   const from = addMilliseconds(lastSuccess, -60_000);

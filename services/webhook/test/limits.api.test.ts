@@ -46,7 +46,7 @@ async function untilIdle(): Promise<void> {
       await delay(200 + 10 * (performance.now() - start));
       return (await slots()).length === 0 && before === (await readState());
     },
-    { what: 'requests to stop', within: 60_000 },
+    { what: 'requests to stop' },
   );
 }
 
@@ -246,4 +246,4 @@ test('2,000 deliveries with two dispatchers are each sent once, and no limit is 
   expect(peaks.all).toBeLessThanOrEqual(16);
   expect(peaks.workspace).toBeLessThanOrEqual(8);
   expect(peaks.ip).toBe(2);
-}, 300_000);
+});

@@ -111,7 +111,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
           await service.knex.raw('truncate subscriptions, events, inbox, windows, slots, host_addresses cascade');
           return true;
         },
-        { what: 'all requests to end', within: 15_000 },
+        { what: 'all requests to end' },
       );
       incidents.last = 0;
       incidents.down = false;
@@ -259,6 +259,6 @@ export async function settled(
       const [delivery] = await deliveries(service);
       return delivery?.lease_token === null && condition(delivery) && delivery;
     },
-    { what: 'the expected state of the delivery', within: 15_000 },
+    { what: 'the expected state of the delivery' },
   );
 }

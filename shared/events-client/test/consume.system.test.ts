@@ -34,7 +34,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   });
 
   const outcomesOf = async (count: number) =>
-    eventually(() => record.outcomes.length >= count && record.outcomes, { within: 30_000, what: `${count} outcomes` });
+    eventually(() => record.outcomes.length >= count && record.outcomes, { what: `${count} outcomes` });
 
   test('handles the types that it names, ignores others, and handles no event twice', async () => {
     const handled: TocsinEvent[] = [];
@@ -59,7 +59,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   test('moves messages that it cannot read to the dead letters at once', async () => {
     const handle = () => undefined;
     start(consume({ connection, queue, types: ['#'], handle, maxBytes: 10_000, ...record.callbacks }));
-    await eventually(() => record.states.includes('consuming'), { within: 60_000 });
+    await eventually(() => record.states.includes('consuming'));
     const newer = { ...incidentEvent(1), schema_version: 2 };
     const huge = { ...incidentEvent(1), filler: 'x'.repeat(10_000) };
     const unfit = { ...incidentEvent(1), data: { incident: { id: 1 } } };
@@ -84,10 +84,10 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     };
     const options = { connection, queue, types: ['#'], deliveryLimit: 3, ...QUICK, ...record.callbacks } as const;
     start(consume({ ...options, handle }));
-    await eventually(() => record.states.includes('consuming'), { within: 60_000 });
+    await eventually(() => record.states.includes('consuming'));
     const event = incidentEvent(1);
     await publish(broker.url, [event]);
-    await eventually(async () => (await countReady(connection, `${queue}.dead`)) === 1, { within: 30_000 });
+    await eventually(async () => (await countReady(connection, `${queue}.dead`)) === 1);
     expect(failures).toEqual([0, 1, 2]);
     expect(record.errors.map(({ code, isFinal, cause }) => [code, isFinal, (cause as Error).message])).toEqual([
       ['handler_failed', false, 'not now'],
@@ -285,7 +285,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     expect(await withChannel(broker.url, async (channel) => (await channel.checkQueue(queue)).consumerCount)).toBe(1);
     expect(await connectionsOf(broker)).toBe(1);
     expect(record.errors.every(({ code }) => code === 'connection')).toBe(true);
-  }, 300_000);
+  });
 
   test('says why it cannot start, and starts once it can', async () => {
     const namespace = `later-${randomUUID()}`;
@@ -337,12 +337,12 @@ describeWithOwnRabbitMq('a consumer of events', () => {
       await eventually(() => begun === free + atOnce);
       await writeQueues(broker);
       await broker.kill();
-      await eventually(() => consumer.state === 'waiting', { within: 30_000 });
+      await eventually(() => consumer.state === 'waiting');
       // These have their effect, but cannot be acknowledged.
       free = Infinity;
       gate.resolve();
       await broker.start();
-      await eventually(() => handled.size === sent.length, { within: 60_000, what: 'all events' });
+      await eventually(() => handled.size === sent.length, { what: 'all events' });
       await eventually(() => record.outcomes.length >= sent.length + round * atOnce);
     }
     expect([...handled.keys()].toSorted()).toEqual(sent.toSorted());
@@ -354,7 +354,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     expect(record.errors.every(({ code }) => code === 'connection')).toBe(true);
     expect(await countReady(connection, `${queue}.dead`)).toBe(0);
     expect(await connectionsOf(broker)).toBe(1);
-  }, 240_000);
+  });
 });
 
 /**

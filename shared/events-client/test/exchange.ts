@@ -80,4 +80,4 @@ export function recorder() {
 }
 
 export const consuming = async (consumer: EventConsumer) =>
-  eventually(() => consumer.state === 'consuming', { within: 60_000, what: 'a consumer that consumes' });
+  eventually(() => consumer.state === 'consuming', { what: 'a consumer that consumes' });

@@ -18,15 +18,7 @@ import {
   startBatchConsumer,
   type Subscription,
 } from '../src/index.ts';
-import {
-  newMessage,
-  type OpenBroker,
-  openBroker,
-  publishSafely,
-  QUICK_RETRIES,
-  SET_UP_TIMEOUT,
-  silent,
-} from './brokers.ts';
+import { newMessage, type OpenBroker, openBroker, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
 import { failEffects, incidentCreated, lockEffects, messagingDatabase, openPool, restoreEffects } from './database.ts';
 
 const QUEUE = QUEUES.webhookFeed;
@@ -56,14 +48,14 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     [consumers, batches, committed] = [[], [], []];
     metrics = createMetrics('test');
     impatient = openPool(database.url, 100);
-  }, SET_UP_TIMEOUT);
+  });
   afterEach(async () => {
     await Promise.all(consumers.map(async (consumer) => consumer.stop()));
     await impatient.destroy();
     await open.remove();
     await database.knex('effects').delete();
     await database.knex('inbox').delete();
-  }, SET_UP_TIMEOUT);
+  });
 
   const referenceOf = ({ event }: ReceivedEvent) =>
     (event.data as { incident: { reference: string } }).incident.reference;
@@ -221,10 +213,10 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
   test('events wait for a table that somebody has locked, however often they are tried', async () => {
     const unlock = await lockEffects(database.knex);
     const all = references(5);
-    const published = Promise.all(all.map(async (one) => publishSafely(open.broker, created(one), 60_000)));
+    const published = Promise.all(all.map(async (one) => publishSafely(open.broker, created(one))));
     try {
       consume({ knex: impatient });
-      await eventually(() => batches.length > DELIVERY_LIMIT, { within: 60_000 });
+      await eventually(() => batches.length > DELIVERY_LIMIT);
     } finally {
       await unlock();
     }
@@ -243,7 +235,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
         if (of.includes('INC-1')) await trx.raw('select pg_sleep(10)');
       },
     });
-    const poison = publishSafely(open.broker, created('INC-1'), 60_000);
+    const poison = publishSafely(open.broker, created('INC-1'));
     for (let next = 2; (await count('failed')) < DELIVERY_LIMIT; next += 1) {
       await publish([`INC-${next}`]);
       await handled(next - 1);
@@ -322,13 +314,10 @@ describe('batches with the broker in memory', () => {
     });
     const messages = references(5).map(created);
     try {
-      await eventually(
-        async () => {
-          expect(await broker.publish(messages)).toEqual(messages.map(() => 'failed'));
-          return (await count('returned')) > 10;
-        },
-        { within: 30_000 },
-      );
+      await eventually(async () => {
+        expect(await broker.publish(messages)).toEqual(messages.map(() => 'failed'));
+        return (await count('returned')) > 10;
+      });
       await database.knex.schema.createTable('of_the_next_release', (table) => table.uuid('id'));
       await Promise.all(messages.map(async (message) => publishSafely(broker, message)));
       expect(new Set(await database.knex('of_the_next_release').pluck('id'))).toEqual(

@@ -4,7 +4,7 @@ import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy, t
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, connect } from 'amqplib';
 import { AmqpBroker } from '../src/index.ts';
-import { collect, newMessage, type OpenBroker, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
+import { collect, newMessage, type OpenBroker, openBroker, publishSafely, silent } from './brokers.ts';
 
 /** Milliseconds. */
 const CONFIRM_TIMEOUT = 2_000;
@@ -16,11 +16,11 @@ describeWithBroker('over a network that fails', () => {
     const url = testServers().amqpUrl ?? '';
     proxy = await tcpProxy(url);
     open = await openBroker(url, { by: proxy.url, confirmTimeout: CONFIRM_TIMEOUT });
-  }, SET_UP_TIMEOUT);
+  });
   afterEach(async () => {
     await open.remove();
     await proxy.close();
-  }, SET_UP_TIMEOUT);
+  });
 
   test('publishing fails while the connection is lost, and works again once it is back', async () => {
     const { bodies } = collect(open.broker, QUEUES.incidentFeeds);
@@ -116,11 +116,11 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
     const connection = await connect(url);
     disconnect = async () => connection.close();
     channel = await connection.createChannel();
-  }, SET_UP_TIMEOUT);
+  });
   afterEach(async () => {
     await disconnect();
     await open.remove();
-  }, SET_UP_TIMEOUT);
+  });
 
   test('a deleted queue is declared again and consumed', async () => {
     // No other queue is bound to this type: what cannot be routed is published again.
@@ -164,7 +164,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
   test('no confirmed message is lost', async () => {
     const { broker } = await openBroker(rabbitMq.url);
     const sent = Array.from({ length: 200 }, (_, index) => newMessage('customer-impact.updated', String(index)));
-    const publishing = Promise.all(sent.map(async (message) => publishSafely(broker, message, 60_000)));
+    const publishing = Promise.all(sent.map(async (message) => publishSafely(broker, message)));
     await eventually(async () => (await broker.publish([newMessage('of.nobody')]))[0] === 'unroutable');
     await rabbitMq.kill();
     await eventually(() => !broker.connected);
@@ -173,7 +173,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
 
     const { bodies } = collect(broker, QUEUES.incidentFeeds);
     const missing = () => sent.filter(({ body }) => !bodies.includes(body));
-    await eventually(() => missing().length === 0, { within: 20_000, what: 'every message' });
+    await eventually(() => missing().length === 0, { what: 'every message' });
     await broker.close();
   });
 });

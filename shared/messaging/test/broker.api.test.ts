@@ -11,7 +11,6 @@ import {
   openBroker,
   publishSafely,
   QUICK_RETRIES,
-  SET_UP_TIMEOUT,
 } from './brokers.ts';
 
 /** The tests of every broker. Each test starts its own. */
@@ -20,8 +19,8 @@ function describeBroker(start: () => Promise<OpenBroker>): void {
   const broker = () => open.broker;
   beforeEach(async () => {
     open = await start();
-  }, SET_UP_TIMEOUT);
-  afterEach(async () => open.remove(), SET_UP_TIMEOUT);
+  });
+  afterEach(async () => open.remove());
   const consume = (queue: QueueDefinition, decide: Decide = () => 'ack') => collect(broker(), queue, decide);
 
   test('a message is delivered, byte for byte, to every queue bound to its type and to no other', async () => {

@@ -18,9 +18,6 @@ export interface OpenBroker<Kind extends Broker = Broker> {
   remove(): Promise<void>;
 }
 
-/** Milliseconds for hooks that create and delete queues, which can be slow on a busy machine. */
-export const SET_UP_TIMEOUT = 60_000;
-
 /** Milliseconds between the deliveries of a failing message. */
 export const QUICK_RETRIES = [10];
 
@@ -33,7 +30,7 @@ export async function openBroker(
 ): Promise<OpenBroker<AmqpBroker> & { namespace: string }> {
   const { by = url, namespace = newNamespace(), ...rest } = options;
   const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES, ...rest });
-  await eventually(() => broker.connected, { within: SET_UP_TIMEOUT, what: 'a connection to the broker' });
+  await eventually(() => broker.connected, { what: 'a connection to the broker' });
   return {
     broker,
     namespace,
@@ -47,17 +44,13 @@ export async function openBroker(
 export const newMessage = (type: string, body = '{}'): OutgoingMessage => ({ id: randomUUID(), type, body });
 
 /** Publishes like the outbox: repeats until the outcome is known. */
-export async function publishSafely(
-  broker: Broker,
-  message: OutgoingMessage,
-  within = 10_000,
-): Promise<PublishOutcome> {
+export async function publishSafely(broker: Broker, message: OutgoingMessage): Promise<PublishOutcome> {
   return eventually(
     async () => {
       const [outcome] = await broker.publish([message]);
       return outcome !== 'failed' && outcome;
     },
-    { within, what: 'an outcome' },
+    { what: 'an outcome' },
   );
 }
 

@@ -7,7 +7,7 @@ import { eventually, type TcpProxy, tcpProxy, testServers } from '@tocsin/testin
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
 import { outbox } from '../src/index.ts';
-import { type OpenBroker, openBroker, SET_UP_TIMEOUT } from './brokers.ts';
+import { type OpenBroker, openBroker } from './brokers.ts';
 import { incidentArchived, type MessagingDatabase, messagingDatabase } from './database.ts';
 
 const SUBJECTS = 12;
@@ -65,14 +65,14 @@ describeWithBroker('relays in several processes', () => {
     );
     await database.knex('effects').insert(revisions.map((_, index) => ({ id: index + 1, reference: '' })));
     RELAYS.forEach(start);
-  }, SET_UP_TIMEOUT);
+  });
   afterAll(async () => {
     for (const child of processes.values()) child.kill('SIGKILL');
     await connection.close();
     await proxy.close();
     await open.remove();
     await database.drop();
-  }, SET_UP_TIMEOUT);
+  });
 
   /** Raises a subject's revision under the lock of its row, as commands do. */
   const change = async (subject: number) =>
@@ -111,7 +111,7 @@ describeWithBroker('relays in several processes', () => {
         child.kill('SIGCONT');
         return undefined;
       },
-      { what: 'a relay that holds the lock', within: 60_000 },
+      { what: 'a relay that holds the lock' },
     );
     proxy.restore();
     return name;
@@ -129,10 +129,9 @@ describeWithBroker('relays in several processes', () => {
   const distinct = () => new Set(arrived.map(({ id }) => id)).size;
   const progress = async (what: string) => {
     const before = distinct();
-    await eventually(() => distinct() > before + 300, { what: `${what} publishing`, within: 60_000 });
+    await eventually(() => distinct() > before + 300, { what: `${what} publishing` });
   };
-  const allPublished = async () =>
-    eventually(() => distinct() === total(), { what: 'the arrival of every event', within: 60_000 });
+  const allPublished = async () => eventually(() => distinct() === total(), { what: 'the arrival of every event' });
 
   test('publish every event of a subject in the order of its revisions, while one freezes and one is killed', async () => {
     let done = false;
@@ -162,5 +161,5 @@ describeWithBroker('relays in several processes', () => {
       const order = first.filter((event) => event.subject === subject).map(({ revision }) => revision);
       expect(order).toEqual(Array.from({ length: revisions[subject - 1] as number }, (_, index) => index + 1));
     }
-  }, 180_000);
+  });
 });

@@ -50,7 +50,7 @@ function relayTo(broker: Broker): void {
 
 const referenceOf = ({ body }: OutgoingMessage): string => JSON.parse(body).data.incident.reference;
 const referencesOf = (batches: readonly OutgoingMessage[][]) => batches.flat().map(referenceOf);
-const drained = async () => eventually(async () => (await database.waiting()) === 0, { within: 30_000 });
+const drained = async () => eventually(async () => (await database.waiting()) === 0);
 
 test('a workspace does not wait behind what another one has queued, and each keeps its order', async () => {
   const flood = numbered('flood', 1_200);

@@ -6,7 +6,7 @@ import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } 
 import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { type AmqpBroker, type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
-import { collect, openBroker, publishSafely, SET_UP_TIMEOUT, silent } from './brokers.ts';
+import { collect, openBroker, publishSafely, silent } from './brokers.ts';
 import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 /** Milliseconds. Much less than RabbitMQ's 30 minutes, but more than a consumer may hold a message. */
@@ -43,7 +43,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await channel.assertQueue(unacknowledged, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
     channel.sendToQueue(unacknowledged, Buffer.from('never acknowledged'));
     await eventually(async () => (await ready(unacknowledged)) === 1);
-  }, SET_UP_TIMEOUT);
+  });
   afterEach(async () => {
     for (const stop of stopping.splice(0)) await stop();
     // Each call starts an Erlang process.
@@ -51,7 +51,7 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await broker.close();
     await connection.close();
     for (const table of ['effects', 'inbox', 'outbox']) await database.knex(table).delete();
-  }, SET_UP_TIMEOUT);
+  });
 
   let isShortOfMemory = false;
   const raiseMemoryAlarm = async (raise: boolean) => {
@@ -108,13 +108,13 @@ describeWithOwnRabbitMq('during a long outage', () => {
     expect(await ready(deadLetterQueueName(namespace, QUEUE))).toBe(0);
 
     proxy.restore();
-    await eventually(async () => (await database.effects()).length === incidentIds.length, { within: 60_000 });
+    await eventually(async () => (await database.effects()).length === incidentIds.length);
     expect((await database.effects()).toSorted()).toEqual(incidentIds.map((id) => `INC-${id}`));
     expect(redelivered).not.toContain(true);
     // The consumer handles messages concurrently again.
     await publishSafely(broker, { id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'malformed' });
     await eventually(async () => (await ready(deadLetterQueueName(namespace, QUEUE))) === 1);
-  }, 180_000);
+  });
 
   test('by the broker’s memory alarm, every event is sent once, after the alarm', async () => {
     const relay = startRelay({ database: database.knex, broker, log: silent, metrics: createMetrics('test') });
@@ -127,29 +127,29 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await raiseMemoryAlarm(true);
     await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(impactUpdated)));
     relay.wake();
-    await eventually(() => !broker.connected, { within: 20_000, what: 'a blocked broker' });
+    await eventually(() => !broker.connected, { what: 'a blocked broker' });
     // Several times as long as publishing waits for a confirm.
     await waitForConsumerTimeouts(1);
     expect(await database.waiting()).toBeGreaterThan(0);
 
     await raiseMemoryAlarm(false);
-    await eventually(async () => (await database.waiting()) === 0, { within: 30_000, what: 'an empty outbox' });
+    await eventually(async () => (await database.waiting()) === 0, { what: 'an empty outbox' });
     expect(broker.connected).toBe(true);
     expect(await ready(copies)).toBe(many.length);
     expect(await ready(queueName(namespace, QUEUE))).toBe(many.length);
-  }, 180_000);
+  });
 
   test('by the broker’s memory alarm, queues are still consumed', async () => {
     await publishSafely(broker, { id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'before' });
     await raiseMemoryAlarm(true);
     await broker.publish([{ id: crypto.randomUUID(), type: 'customer-impact.updated', body: 'blocks' }]);
-    await eventually(() => !broker.connected, { within: 20_000 });
+    await eventually(() => !broker.connected);
     const { bodies, stop } = collect(broker, QUEUE);
     await eventually(() => bodies.includes('before'));
     await stop();
     const left = await channel.get(queueName(namespace, QUEUE));
     expect(left === false ? '' : left.content.toString()).not.toBe('before');
     await raiseMemoryAlarm(false);
-    await eventually(() => broker.connected, { within: 20_000 });
+    await eventually(() => broker.connected);
   });
 });

@@ -154,7 +154,9 @@ describe('a transaction', () => {
 
   test('whose statement was cancelled leaves its connection to nobody', async () => {
     const reading = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
+    // A connection is open, so that nothing else can fail first on a busy machine.
     const patient = openPool(server.adminUrl, {});
+    await backend(patient);
     let pid = 0;
     try {
       const error = await errorOf(

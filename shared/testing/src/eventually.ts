@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Milliseconds; less than a test may take, so that a failure says what did not happen. */
+const LONG = 120_000;
+
 /**
  * Waits for an asynchronous effect: calls `probe` until it returns a value other than `undefined` and `false`.
  * @throws after `within` milliseconds, with the last error of `probe` as the cause
  */
 export async function eventually<Value>(
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
-  { within = 30_000, what = 'the condition' }: { within?: number; what?: string } = {},
+  { within = LONG, what = 'the condition' }: { within?: number; what?: string } = {},
 ): Promise<Value> {
   const deadline = Date.now() + within;
   let lastError: unknown;

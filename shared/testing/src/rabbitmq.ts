@@ -110,7 +110,7 @@ export async function startRabbitMq(options: { consumerTimeout?: number } = {}):
         if (started.exitCode !== null) throw new Error('the server exited during its start');
         return accepts(port);
       },
-      { within: 60_000, what: 'a RabbitMQ that accepts connections' },
+      { what: 'a RabbitMQ that accepts connections' },
     ).catch(async (error: unknown) => {
       await kill();
       throw new Error((await readFile(logFile, 'utf8')).slice(-2_000), { cause: error });

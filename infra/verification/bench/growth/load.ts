@@ -65,7 +65,7 @@ export async function growthLoad(system: System, receiver: Receiver): Promise<Gr
     await repeat(HOOKED_WORKSPACES * EVENTS_PER_WORKSPACE, async (index) => {
       await succeed(hooked[index % HOOKED_WORKSPACES]!.client.post('/api/v1/incidents', { title: 'Down' }));
     });
-    await eventually(() => receiver.requests.length >= DELIVERIES, { within: 60_000, what: 'the deliveries' });
+    await eventually(() => receiver.requests.length >= DELIVERIES, { what: 'the deliveries' });
   };
   const change = async () =>
     repeat(ACTIONS, async (index) => {
