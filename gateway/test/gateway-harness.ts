@@ -206,7 +206,7 @@ async function startService(name: string, routes: Route[], lastReceived: Receive
 }
 
 /** A service that responds as a test says. */
-export interface FakeService extends HttpServer {
+interface FakeService extends HttpServer {
   /** Whether its health check succeeds. */
   healthy: boolean;
   requests: number;
@@ -214,7 +214,7 @@ export interface FakeService extends HttpServer {
   aborted: number;
 }
 
-export async function startFakeService(
+async function startFakeService(
   respond: (request: IncomingMessage, response: ServerResponse, service: FakeService) => void,
 ): Promise<FakeService> {
   const server = await serve((request, response) => {

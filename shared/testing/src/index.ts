@@ -7,7 +7,7 @@ export { errorOf } from './error-of.ts';
 export { eventually } from './eventually.ts';
 export { holdTransaction } from './hold-transaction.ts';
 export { openEventStream, type StreamMessage, type StreamReader } from './event-stream.ts';
-export { loopbackServer, type LoopbackServer } from './loopback-server.ts';
+export { loopbackServer } from './loopback-server.ts';
 export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
 export { findRabbitMq, type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';

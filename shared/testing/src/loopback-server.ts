@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /** A server on a free port of a loopback address. */
-export interface LoopbackServer {
+interface LoopbackServer {
   readonly port: number;
   readonly connections: ReadonlySet<Socket>;
   /** Destroys its connections. */
