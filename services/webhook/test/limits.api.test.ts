@@ -17,7 +17,8 @@ async function start(addressesByName: Record<string, string>, settings: Record<s
   service = await startService({
     receivers: [receiver],
     testReceivers: names.map((name) => receiver.hostAndPort(name)),
-    overrides: { resolve },
+    // On a busy machine, a response may take longer than a receiver has in production.
+    overrides: { resolve, requestTimeout: 60_000 },
     settings,
   });
   service.clock.toNextMinute();
