@@ -22,8 +22,16 @@ const SLOW = Object.entries({
   'with a slow body': behave.slowBody(),
 });
 
-/** The delivery, when an attempt has ended. */
-const attempted = async () => settled(service, ({ attempts }) => attempts >= 1);
+/**
+ * The delivery, when an attempt has ended. On a busy machine the preparation may take all of the short time, which is an
+ * internal failure and no attempt: then the clock moves to the next one.
+ */
+const attempted = async () =>
+  settled(service, ({ attempts, last_error, due_at }) => {
+    const wait = Date.parse(due_at) - Date.parse(service.clock.now());
+    if (attempts === 0 && last_error === 'internal' && wait > 0) service.clock.advance(wait);
+    return attempts >= 1;
+  });
 
 describe('with a short timeout', () => {
   test.each(SLOW)('a receiver %s makes the attempt fail, and is tried again', async (_case, behaviour) => {
